@@ -1,0 +1,1 @@
+"""AWS exports: legacy CUR, CUR 2.0 and FOCUS, found by manifest."""

@@ -1,0 +1,1 @@
+"""GCP billing exports: standard and detailed."""

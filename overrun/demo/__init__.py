@@ -1,0 +1,1 @@
+"""Demo exports in the providers' own formats, and the configuration that loads them."""

@@ -1,0 +1,383 @@
+"""Names and types of every table that Python code writes or hands to another package.
+
+`focus.cost_and_usage` has the 57 columns of FOCUS 1.2 (https://focus.finops.org, Cost and Usage), exactly spelt, and
+`x_` columns of our own. Money is DECIMAL(38,12), quantities are DOUBLE, instants are TIMESTAMP in UTC without zone.
+
+Tables in `settings` mirror the configuration, are replaced whole when it changes, and are what models read; tables in
+`ops` are the ledger. People query `focus` and `marts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MONEY = "DECIMAL(38,12)"
+SCHEMA_VERSION = 1
+"""Raised when a table below changes shape: the next night then rebuilds the warehouse from landed files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its exact name, DuckDB type and the sentence that COMMENT ON shows to people."""
+
+    name: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table that Python code writes."""
+
+    schema: str
+    name: str
+    description: str
+    columns: tuple[Column, ...]
+
+    @property
+    def full_name(self) -> str:
+        """Return `schema.name`."""
+        return f"{self.schema}.{self.name}"
+
+    def create_statement(self) -> str:
+        """Return the `create table if not exists` statement."""
+        body = ", ".join(f'"{column.name}" {column.type}' for column in self.columns)
+        return f"create table if not exists {self.full_name} ({body})"
+
+
+FOCUS_COLUMNS: tuple[Column, ...] = (
+    Column("AvailabilityZone", "VARCHAR", "Zone within the region, as the provider names it"),
+    Column("BilledCost", MONEY, "What the provider bills for this charge, in BillingCurrency; ties to the invoice"),
+    Column("BillingAccountId", "VARCHAR", "Payer: AWS management account, GCP billing account"),
+    Column("BillingAccountName", "VARCHAR", "Name of the payer, where the export carries it"),
+    Column("BillingAccountType", "VARCHAR", "What kind of thing the billing account is"),
+    Column("BillingCurrency", "VARCHAR", "ISO 4217 code of every cost on this row"),
+    Column("BillingPeriodEnd", "TIMESTAMP", "First instant after the invoice month, 00:00Z"),
+    Column("BillingPeriodStart", "TIMESTAMP", "First instant of the invoice month, 00:00Z"),
+    Column("CapacityReservationId", "VARCHAR", "Capacity reservation that this charge used or left unused"),
+    Column("CapacityReservationStatus", "VARCHAR", "Used or Unused, where CapacityReservationId is set"),
+    Column("ChargeCategory", "VARCHAR", "Usage, Purchase, Tax, Credit or Adjustment"),
+    Column("ChargeClass", "VARCHAR", "Correction where the row corrects an already invoiced month, else null"),
+    Column("ChargeDescription", "VARCHAR", "The provider's own words for the charge"),
+    Column("ChargeFrequency", "VARCHAR", "One-Time, Recurring or Usage-Based"),
+    Column("ChargePeriodEnd", "TIMESTAMP", "First instant after the time charged for, UTC"),
+    Column("ChargePeriodStart", "TIMESTAMP", "First instant of the time charged for, UTC"),
+    Column("CommitmentDiscountCategory", "VARCHAR", "Spend or Usage: what the commitment is measured in"),
+    Column("CommitmentDiscountId", "VARCHAR", "Savings Plan, reservation or committed use discount"),
+    Column("CommitmentDiscountName", "VARCHAR", "Name of the commitment, where one can be given"),
+    Column("CommitmentDiscountQuantity", "DOUBLE", "Amount of the commitment bought or used by this row"),
+    Column("CommitmentDiscountStatus", "VARCHAR", "Used or Unused, on usage under a commitment"),
+    Column("CommitmentDiscountType", "VARCHAR", "The provider's name for this kind of commitment"),
+    Column("CommitmentDiscountUnit", "VARCHAR", "Unit of CommitmentDiscountQuantity"),
+    Column("ConsumedQuantity", "DOUBLE", "Amount consumed, in ConsumedUnit; usage rows only"),
+    Column("ConsumedUnit", "VARCHAR", "Unit of ConsumedQuantity"),
+    Column("ContractedCost", MONEY, "Cost at negotiated prices, before commitments"),
+    Column("ContractedUnitPrice", MONEY, "Negotiated price of one PricingUnit"),
+    Column("EffectiveCost", MONEY, "Cost with commitments spread over the usage that they cover"),
+    Column("InvoiceId", "VARCHAR", "Invoice that carries this charge; null until it is issued"),
+    Column("InvoiceIssuerName", "VARCHAR", "Who sends the invoice"),
+    Column("ListCost", MONEY, "Cost at public prices"),
+    Column("ListUnitPrice", MONEY, "Public price of one PricingUnit"),
+    Column("PricingCategory", "VARCHAR", "Standard, Dynamic, Committed or Other"),
+    Column("PricingCurrency", "VARCHAR", "Currency that prices are set in"),
+    Column("PricingCurrencyContractedUnitPrice", MONEY, "Negotiated unit price in PricingCurrency"),
+    Column("PricingCurrencyEffectiveCost", MONEY, "EffectiveCost in PricingCurrency"),
+    Column("PricingCurrencyListUnitPrice", MONEY, "Public unit price in PricingCurrency"),
+    Column("PricingQuantity", "DOUBLE", "Amount that the price was applied to, in PricingUnit"),
+    Column("PricingUnit", "VARCHAR", "Unit that the price is for"),
+    Column("ProviderName", "VARCHAR", "Who made the service available for purchase"),
+    Column("PublisherName", "VARCHAR", "Who produced the service"),
+    Column("RegionId", "VARCHAR", "Region code"),
+    Column("RegionName", "VARCHAR", "Region name; null exactly where RegionId is null"),
+    Column("ResourceId", "VARCHAR", "The resource charged for"),
+    Column("ResourceName", "VARCHAR", "Display name of the resource"),
+    Column("ResourceType", "VARCHAR", "Kind of resource"),
+    Column("ServiceCategory", "VARCHAR", "FOCUS category of the service"),
+    Column("ServiceName", "VARCHAR", "The provider's name of the service"),
+    Column("ServiceSubcategory", "VARCHAR", "FOCUS subcategory of the service"),
+    Column("SkuId", "VARCHAR", "What was sold"),
+    Column("SkuMeter", "VARCHAR", "What is metered"),
+    Column("SkuPriceDetails", "VARCHAR", "Properties of the SKU as JSON text"),
+    Column("SkuPriceId", "VARCHAR", "The price of the SKU that was applied"),
+    Column("SubAccountId", "VARCHAR", "AWS usage account, GCP project"),
+    Column("SubAccountName", "VARCHAR", "Name of the sub-account"),
+    Column("SubAccountType", "VARCHAR", "What kind of thing the sub-account is"),
+    Column("Tags", "VARCHAR", "Tags as JSON text, keys in their exact case; models join core.tag_set instead"),
+)
+
+EXTENSION_COLUMNS: tuple[Column, ...] = (
+    Column("x_Source", "VARCHAR", "The [[source]] of the configuration that delivered this row"),
+    Column("x_LoadId", "VARCHAR", "Load that wrote this row: a hash of source, month and version"),
+    Column("x_RowNumber", "BIGINT", "Position in the delivery, from 1; with x_LoadId the key of the row"),
+    Column("x_BillingMonth", "DATE", "First day of the invoice month"),
+    Column("x_TagSetId", "UBIGINT", "Id of this row's combination of tags in core.tag_set; null without tags"),
+    Column("x_LineItemType", "VARCHAR", "AWS line item type"),
+    Column("x_CostType", "VARCHAR", "GCP cost type"),
+    Column("x_Operation", "VARCHAR", "AWS operation"),
+    Column("x_UsageType", "VARCHAR", "AWS usage type"),
+    Column("x_ServiceCode", "VARCHAR", "AWS product code, GCP service id"),
+    Column("x_InvoicingEntity", "VARCHAR", "Legal entity that invoices"),
+    Column("x_UnblendedCost", MONEY, "Cost as delivered: AWS unblended cost, GCP cost before credits"),
+    Column("x_NetUnblendedCost", MONEY, "AWS net unblended cost as delivered"),
+    Column("x_PromotionalCredit", MONEY, "Part of BilledCost that is a promotional credit; zero or negative"),
+    Column("x_CreditKind", "VARCHAR", "promotional, negotiated or refund, on rows that are one; else null"),
+    Column("x_InvoicePeriodStart", "TIMESTAMP", "First instant of the provider's own invoice period, UTC"),
+    Column("x_InvoicePeriodEnd", "TIMESTAMP", "First instant after the provider's own invoice period, UTC"),
+    Column("x_Credits", "VARCHAR", "GCP credits as delivered, JSON text"),
+    Column("x_Discounts", "VARCHAR", "AWS discounts as delivered, JSON text"),
+    Column("x_CostCategories", "VARCHAR", "AWS cost categories, JSON text"),
+    Column("x_ProjectNumber", "VARCHAR", "GCP project number"),
+    Column("x_ProjectAncestors", "VARCHAR", "GCP folders and organisation above the project"),
+    Column("x_ExportTime", "TIMESTAMP", "When the provider wrote this row, UTC"),
+    Column("x_ProviderNameDelivered", "VARCHAR", "ProviderName of a FOCUS export before normalisation"),
+    Column("x_InvoiceIssuerNameDelivered", "VARCHAR", "InvoiceIssuerName of a FOCUS export before normalisation"),
+)
+
+COST_AND_USAGE = Table(
+    schema="focus",
+    name="cost_and_usage",
+    description="Every charge of every provider: FOCUS 1.2 Cost and Usage, one row per charge",
+    columns=FOCUS_COLUMNS + EXTENSION_COLUMNS,
+)
+
+TAG_SET = Table(
+    schema="core",
+    name="tag_set",
+    description="One row per tag of each distinct combination of tags",
+    columns=(
+        Column("source", "VARCHAR", "Source that delivered the combination"),
+        Column("billing_month", "DATE", "Invoice month in which it occurs"),
+        Column("tag_set_id", "UBIGINT", "Id of the combination: x_TagSetId of the charges"),
+        Column("tag_key", "VARCHAR", "Tag key, exact case"),
+        Column("tag_value", "VARCHAR", "Tag value"),
+    ),
+)
+
+LOAD = Table(
+    schema="ops",
+    name="load",
+    description="The ledger: one row per load of a (source, billing month), superseded ones kept",
+    columns=(
+        Column("load_id", "VARCHAR", "Hash of source, month and version"),
+        Column("source", "VARCHAR", "Source"),
+        Column("billing_month", "DATE", "Invoice month"),
+        Column("version", "VARCHAR", "Hash of the delivered files"),
+        Column("sequence", "BIGINT", "Order of the loads of this (source, month), from 1"),
+        Column("is_current", "BOOLEAN", "Whether the part now holds this load"),
+        Column("export_kind", "VARCHAR", "legacy-cur, cur-2, aws-focus, gcp-standard, gcp-detailed or focus"),
+        Column("part", "VARCHAR", "Table in schema parts"),
+        Column("provider", "VARCHAR", "ProviderName, or names joined by a comma"),
+        Column("loaded_at", "TIMESTAMP", "When, UTC"),
+        Column("files", "BIGINT", "Files in the delivery"),
+        Column("bytes", "BIGINT", "Their size"),
+        Column("rows_read", "BIGINT", "Rows in the files"),
+        Column("rows_loaded", "BIGINT", "Charges in the part"),
+        Column("last_usage_date", "DATE", "Last day on which a usage charge begins"),
+        Column("has_resource_ids", "BOOLEAN", "False where the export was made without resource ids"),
+        Column("effective_cost_state", "VARCHAR", "unproven until the amortisation identity has been checked"),
+    ),
+)
+
+LOAD_FILE = Table(
+    schema="ops",
+    name="load_file",
+    description="The files of each load",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("file", "VARCHAR", "Name under landing/<source>/<month>/<version>/"),
+        Column("size", "BIGINT", "Bytes"),
+        Column("sha256", "VARCHAR", "Checksum"),
+    ),
+)
+
+LOAD_TOTAL = Table(
+    schema="ops",
+    name="load_total",
+    description="Control totals of each load by billing account and currency",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("billing_account_id", "VARCHAR", "Payer"),
+        Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+        Column("rows_loaded", "BIGINT", "Charges"),
+        Column("delivered_cost", MONEY, "Sum of the delivered cost column, read apart from the load"),
+        Column("billed_cost", MONEY, "Sum of BilledCost in the part"),
+        Column("rounded_cost", MONEY, "What was lost to rounding at 12 decimals: delivered less loaded"),
+    ),
+)
+
+LOAD_COUNT = Table(
+    schema="ops",
+    name="load_count",
+    description="Odd input that was loaded all the same, and rows dropped or added by a named rule",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("rule", "VARCHAR", "Name of the rule"),
+        Column("effect", "VARCHAR", "noted, dropped or added"),
+        Column("subject", "VARCHAR", "Column, value or file that it concerns; empty where it concerns rows"),
+        Column("rows", "BIGINT", "How many"),
+    ),
+)
+
+SEEN_FILE = Table(
+    schema="ops",
+    name="seen_file",
+    description="Checksums of files already read, so that an unchanged file is not read again",
+    columns=(
+        Column("path", "VARCHAR", "Where"),
+        Column("size", "BIGINT", "Bytes"),
+        Column("modified_ns", "BIGINT", "Modification time, nanoseconds"),
+        Column("inode", "UBIGINT", "Inode"),
+        Column("sha256", "VARCHAR", "Checksum"),
+    ),
+)
+
+FINGERPRINT = Table(
+    schema="ops",
+    name="fingerprint",
+    description="What each (model, month) was last built from",
+    columns=(
+        Column("model", "VARCHAR", "schema.name"),
+        Column("billing_month", "DATE", "Month, or 0001-01-01 for a model that is built as a whole"),
+        Column("fingerprint", "VARCHAR", "Hash of model text, upstream fingerprints, load ids and settings read"),
+    ),
+)
+
+META = Table(
+    schema="ops",
+    name="meta",
+    description="Facts about this file",
+    columns=(Column("key", "VARCHAR", "schema_version, build_id"), Column("value", "VARCHAR", "Value")),
+)
+
+SETTINGS_TABLES: tuple[Table, ...] = (
+    Table(
+        schema="settings",
+        name="night",
+        description="What the night was asked for: one row",
+        columns=(Column("as_of", "DATE", "The day that counts as today"),),
+    ),
+    Table(
+        schema="settings",
+        name="source",
+        description="Configured sources, and retired ones whose charges are kept",
+        columns=(
+            Column("source", "VARCHAR", "Name"),
+            Column("kind", "VARCHAR", "Source kind of the configuration"),
+            Column("settle_days", "INTEGER", "Days after which a day's usage counts as complete"),
+            Column("is_retired", "BOOLEAN", "True where the configuration no longer names it"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="attribution_rule",
+        description="Attribution rules, one row per rule and dimension that it sets",
+        columns=(
+            Column("rule_number", "INTEGER", "Order in the configuration, from 1"),
+            Column("dimension", "VARCHAR", "project or team"),
+            Column("value", "VARCHAR", "What the rule sets"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="attribution_condition",
+        description="Patterns of attribution rules: conditions of a rule are ANDed, patterns of a condition ORed",
+        columns=(
+            Column("rule_number", "INTEGER", "Rule"),
+            Column("condition_number", "INTEGER", "Condition within the rule, from 1"),
+            Column("subject", "VARCHAR", "tag or account"),
+            Column("tag_key", "VARCHAR", "Exact tag key where subject is tag, else empty"),
+            Column("pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the whole value"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="attribution_tag",
+        description="Tag keys that name a dimension, in order of preference",
+        columns=(
+            Column("dimension", "VARCHAR", "project or team"),
+            Column("priority", "INTEGER", "From 1, left to right"),
+            Column("tag_key", "VARCHAR", "Exact tag key"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="attribution_account",
+        description="Sub-accounts that belong to a project as a whole",
+        columns=(
+            Column("sub_account_id", "VARCHAR", "AWS usage account or GCP project id"),
+            Column("project", "VARCHAR", "Project"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="team_project",
+        description="Which team owns which project",
+        columns=(Column("team", "VARCHAR", "Team"), Column("project", "VARCHAR", "Project")),
+    ),
+    Table(
+        schema="settings",
+        name="budget",
+        description="Configured budgets",
+        columns=(
+            Column("budget_id", "VARCHAR", "Id in the configuration"),
+            Column("measure", "VARCHAR", "cost"),
+            Column("basis", "VARCHAR", "effective, billed or list"),
+            Column("includes_credits", "BOOLEAN", "Whether promotional credits lower the spend"),
+            Column("includes_tax", "BOOLEAN", "Whether tax counts"),
+            Column("includes_refunds", "BOOLEAN", "Whether refunds lower the spend"),
+            Column("limit_amount", MONEY, "Limit of one period"),
+            Column("billing_currency", "VARCHAR", "Currency of the limit"),
+            Column("period", "VARCHAR", "month"),
+            Column("team", "VARCHAR", "Team that is told; null for the default route"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="budget_scope",
+        description="What a budget covers: dimensions are ANDed, patterns of one dimension ORed; no row = everything",
+        columns=(
+            Column("budget_id", "VARCHAR", "Budget"),
+            Column("dimension", "VARCHAR", "project or team"),
+            Column("pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the whole value"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="budget_threshold",
+        description="Thresholds of budgets on actual spend",
+        columns=(
+            Column("budget_id", "VARCHAR", "Budget"),
+            Column("threshold", "VARCHAR", "As written: 80% or 150000 USD"),
+            Column("threshold_amount", MONEY, "The same as an amount in the budget's currency"),
+        ),
+    ),
+)
+
+BUDGET_STATE = Table(
+    schema="analysis",
+    name="budget_state",
+    description="State of each budget threshold in the period that contains the as-of day",
+    columns=(
+        Column("budget_id", "VARCHAR", "Budget"),
+        Column("threshold", "VARCHAR", "As written in the configuration"),
+        Column("period_start", "DATE", "First day of the period"),
+        Column("period_end", "DATE", "First day after the period"),
+        Column("team", "VARCHAR", "Team that is told; null for the default route"),
+        Column("basis", "VARCHAR", "effective, billed or list"),
+        Column("state", "VARCHAR", "ok, crossed or unknown"),
+        Column("spent_amount", MONEY, "Spend of the period so far on the budget's basis"),
+        Column("gross_amount", MONEY, "The same before promotional credits"),
+        Column("net_amount", MONEY, "The same after promotional credits"),
+        Column("limit_amount", MONEY, "Limit of the period"),
+        Column("threshold_amount", MONEY, "Threshold as an amount"),
+        Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+        Column("crossed_on", "DATE", "First day on which the running total reached the threshold; null if not crossed"),
+        Column("complete_through", "DATE", "Last complete day of the slowest source; null if unknown"),
+    ),
+)
+
+OPS_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, SEEN_FILE, FINGERPRINT, META)
+ANALYSIS_TABLES = (BUDGET_STATE,)
+SCHEMAS = ("parts", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
+WHOLE = "0001-01-01"
+"""`billing_month` in `ops.fingerprint` of a model that is not built by month."""
