@@ -378,6 +378,6 @@ BUDGET_STATE = Table(
 
 OPS_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, SEEN_FILE, FINGERPRINT, META)
 ANALYSIS_TABLES = (BUDGET_STATE,)
-SCHEMAS = ("parts", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
+SCHEMAS = ("parts", "months", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
 WHOLE = "0001-01-01"
 """`billing_month` in `ops.fingerprint` of a model that is not built by month."""

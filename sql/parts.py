@@ -1,0 +1,171 @@
+"""Parts: one physical table per (source, billing month), and the FOCUS view over them.
+
+A part is *lean*: it stores what differs from row to row. What is constant for its export kind, or follows from other
+columns, stands in `models/staging/<export kind>.view.sql`, a SELECT over the reserved relation `part`; what is constant
+for the part (source, load, month) is written into the view as literals, so that DuckDB skips every part that a filter
+on month or source rules out. A swap is `create or replace` of one table; the view is made again in the same
+transaction, because its literals change with every load.
+
+Reads `ops.load`; written by `ingest.load`; read by the model runner (`month_relation`) and by people (the view).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+
+from sql.contract import (
+    ANALYSIS_TABLES,
+    COST_AND_USAGE,
+    META,
+    OPS_TABLES,
+    SCHEMA_VERSION,
+    SCHEMAS,
+    SETTINGS_TABLES,
+    TAG_SET,
+    Table,
+)
+from sql.errors import ModelError
+from sql.warehouse import Warehouse, literal, quoted
+
+LOAD_COLUMNS = ("x_Source", "x_LoadId", "x_BillingMonth", "BillingPeriodStart", "BillingPeriodEnd")
+"""Columns that the view takes from the ledger, never from a part."""
+
+PARTITIONED = (COST_AND_USAGE.full_name, TAG_SET.full_name)
+"""Relations that are made of parts: a model that is built by month reads one month of them."""
+
+_PART_REFERENCE = re.compile(r"\bfrom\s+part\b", re.IGNORECASE)
+_COMMENT_LINE = re.compile(r"^\s*--.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The load that a part now holds."""
+
+    source: str
+    billing_month: date
+    load_id: str
+    export_kind: str
+    name: str
+
+
+def part_name(source: str, billing_month: date) -> str:
+    """Return the table name of a part in schema `parts`."""
+    return f"{source}__{billing_month:%Y_%m}"
+
+
+def tags_name(part: str) -> str:
+    """Return the name of the table beside a part that holds its tag sets."""
+    return f"{part}__tags"
+
+
+def next_month(billing_month: date) -> date:
+    """Return the first day of the month after `billing_month`."""
+    return date(billing_month.year + billing_month.month // 12, billing_month.month % 12 + 1, 1)
+
+
+def prepare(warehouse: Warehouse) -> None:
+    """Create the schemas, the tables of `sql.contract` and the views over no parts, where they are missing."""
+    present = warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'")
+    if present:
+        return
+    with warehouse.transaction():
+        for schema in SCHEMAS:
+            warehouse.execute(f"create schema if not exists {schema}")
+        for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES):
+            warehouse.execute(table.create_statement())
+            comment_on_table(warehouse, table)
+        warehouse.execute(f"insert into {META.full_name} values ('schema_version', ?)", [str(SCHEMA_VERSION)])
+        refresh_views(warehouse)
+
+
+def current_parts(warehouse: Warehouse) -> list[Part]:
+    """Return the parts in force, by source and month."""
+    rows = warehouse.rows(
+        "select source, billing_month, load_id, export_kind, part from ops.load where is_current"
+        " order by source, billing_month"
+    )
+    return [
+        Part(source=str(row[0]), billing_month=_as_date(row[1]), load_id=str(row[2]), export_kind=str(row[3]), name=str(row[4]))
+        for row in rows
+    ]
+
+
+def months(warehouse: Warehouse) -> list[date]:
+    """Return the billing months that any part holds, oldest first."""
+    return sorted({part.billing_month for part in current_parts(warehouse)})
+
+
+def refresh_views(warehouse: Warehouse) -> None:
+    """Make `focus.cost_and_usage` and `core.tag_set` again over the parts in force, with their comments."""
+    parts = current_parts(warehouse)
+    for table in (COST_AND_USAGE, TAG_SET):
+        warehouse.execute(f"create or replace view {table.full_name} as {relation_over(table.full_name, parts)}")
+        comment_on_table(warehouse, table, kind="view")
+
+
+def month_relation(warehouse: Warehouse, relation: str, wanted: Iterable[date]) -> str:
+    """Return the SELECT that gives the `wanted` months of a relation of `PARTITIONED`."""
+    chosen = set(wanted)
+    return relation_over(relation, [part for part in current_parts(warehouse) if part.billing_month in chosen])
+
+
+def relation_over(relation: str, parts: Sequence[Part]) -> str:
+    """Return the SELECT that gives `relation` over just these parts, columns in contract order and of its types."""
+    table = COST_AND_USAGE if relation == COST_AND_USAGE.full_name else TAG_SET
+    if not parts:
+        columns = ", ".join(f"cast(null as {column.type}) as {quoted(column.name)}" for column in table.columns)
+        return f"select {columns} where false"
+    branch = _charge_branch if table is COST_AND_USAGE else _tag_branch
+    columns = ", ".join(f"cast({quoted(column.name)} as {column.type}) as {quoted(column.name)}" for column in table.columns)
+    return f"select {columns} from ({' union all by name '.join(branch(part) for part in parts)})"
+
+
+@cache
+def view_text(export_kind: str) -> str:
+    """Return `models/staging/<export kind>.view.sql` without comments; it must read the relation `part` once."""
+    name = f"{export_kind.replace('-', '_')}.view.sql"
+    text = _COMMENT_LINE.sub("", files("sql").joinpath("models", "staging", name).read_text(encoding="utf-8"))
+    if len(_PART_REFERENCE.findall(text)) != 1:
+        raise ModelError(name, "must read the relation `part` exactly once")
+    return text.strip().rstrip(";")
+
+
+def comment_on_table(warehouse: Warehouse, table: Table, kind: str = "table") -> None:
+    """Attach the descriptions of the contract, so that people who open the file see them."""
+    statements = [f"comment on {kind} {table.full_name} is {literal(table.description)}"]
+    statements += [
+        f"comment on column {table.full_name}.{quoted(column.name)} is {literal(column.description)}"
+        for column in table.columns
+    ]
+    warehouse.execute(";\n".join(statements))
+
+
+def _charge_branch(part: Part) -> str:
+    """Return the SELECT of one part: its literals beside its view text."""
+    month, following = part.billing_month, next_month(part.billing_month)
+    body = _PART_REFERENCE.sub(lambda _: f"from parts.{quoted(part.name)}", view_text(part.export_kind))
+    return (
+        f"select {literal(part.source)} as \"x_Source\", {literal(part.load_id)} as \"x_LoadId\","
+        f" date '{month}' as \"x_BillingMonth\", timestamp '{month} 00:00:00' as \"BillingPeriodStart\","
+        f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\", v.* from ({body}) as v"
+    )
+
+
+def _tag_branch(part: Part) -> str:
+    """Return the SELECT of the tag sets of one part."""
+    return (
+        f"select {literal(part.source)} as source, date '{part.billing_month}' as billing_month,"
+        f" tag_set_id, tag_key, tag_value from parts.{quoted(tags_name(part.name))}"
+    )
+
+
+def _as_date(value: object) -> date:
+    """Return a DATE that DuckDB gave as a date."""
+    if not isinstance(value, date):
+        raise TypeError(f"expected a date, got {type(value).__name__}")
+    return value
