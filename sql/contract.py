@@ -133,6 +133,16 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_InvoiceIssuerNameDelivered", "VARCHAR", "InvoiceIssuerName of a FOCUS export before normalisation"),
 )
 
+STAGING_OF = {
+    "legacy-cur": "aws_cur",
+    "cur-2": "aws_cur",
+    "gcp-standard": "gcp_export",
+    "gcp-detailed": "gcp_export",
+    "aws-focus": "focus",
+    "focus": "focus",
+}
+"""Which staging models, in `models/staging`, an export kind goes through."""
+
 COST_AND_USAGE = Table(
     schema="focus",
     name="cost_and_usage",
@@ -196,12 +206,13 @@ LOAD_TOTAL = Table(
     description="Control totals of each load by billing account and currency",
     columns=(
         Column("load_id", "VARCHAR", "Load"),
+        Column("provider", "VARCHAR", "ProviderName"),
         Column("billing_account_id", "VARCHAR", "Payer"),
         Column("billing_currency", "VARCHAR", "Currency of the amounts"),
         Column("rows_loaded", "BIGINT", "Charges"),
         Column("delivered_cost", MONEY, "Sum of the delivered cost column, read apart from the load"),
         Column("billed_cost", MONEY, "Sum of BilledCost in the part"),
-        Column("rounded_cost", MONEY, "What was lost to rounding at 12 decimals: delivered less loaded"),
+        Column("rounded_cost", "DECIMAL(38,24)", "What was lost to rounding at 12 decimals: delivered less loaded"),
     ),
 )
 
@@ -228,6 +239,7 @@ SEEN_FILE = Table(
         Column("modified_ns", "BIGINT", "Modification time, nanoseconds"),
         Column("inode", "UBIGINT", "Inode"),
         Column("sha256", "VARCHAR", "Checksum"),
+        Column("months", "VARCHAR", "Billing months of its rows, YYYY-MM joined by commas; null where not looked at"),
     ),
 )
 

@@ -1,7 +1,7 @@
 """Parts: one physical table per (source, billing month), and the FOCUS view over them.
 
 A part is *lean*: it stores what differs from row to row. What is constant for its export kind, or follows from other
-columns, stands in `models/staging/<export kind>.view.sql`, a SELECT over the reserved relation `part`; what is constant
+columns, stands in `models/staging/<staging>.view.sql`, a SELECT over the reserved relation `part`; what is constant
 for the part (source, load, month) is written into the view as literals, so that DuckDB skips every part that a filter
 on month or source rules out. A swap is `create or replace` of one table; the view is made again in the same
 transaction, because its literals change with every load.
@@ -26,6 +26,7 @@ from sql.contract import (
     SCHEMA_VERSION,
     SCHEMAS,
     SETTINGS_TABLES,
+    STAGING_OF,
     TAG_SET,
     Table,
 )
@@ -76,6 +77,8 @@ def prepare(warehouse: Warehouse) -> None:
     with warehouse.transaction():
         for schema in SCHEMAS:
             warehouse.execute(f"create schema if not exists {schema}")
+        for macro in sorted(files("sql").joinpath("macros", "focus").iterdir(), key=lambda entry: entry.name):
+            warehouse.execute(macro.read_text(encoding="utf-8"))
         for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES):
             warehouse.execute(table.create_statement())
             comment_on_table(warehouse, table)
@@ -127,8 +130,8 @@ def relation_over(relation: str, parts: Sequence[Part]) -> str:
 
 @cache
 def view_text(export_kind: str) -> str:
-    """Return `models/staging/<export kind>.view.sql` without comments; it must read the relation `part` once."""
-    name = f"{export_kind.replace('-', '_')}.view.sql"
+    """Return the view SELECT of a kind without comments; it must read the relation `part` once."""
+    name = f"{STAGING_OF[export_kind]}.view.sql"
     text = _COMMENT_LINE.sub("", files("sql").joinpath("models", "staging", name).read_text(encoding="utf-8"))
     if len(_PART_REFERENCE.findall(text)) != 1:
         raise ModelError(name, "must read the relation `part` exactly once")
@@ -146,14 +149,14 @@ def comment_on_table(warehouse: Warehouse, table: Table, kind: str = "table") ->
 
 
 def _charge_branch(part: Part) -> str:
-    """Return the SELECT of one part: its literals beside its view text."""
+    """Return the SELECT of one part: its view text over the stored columns and the literals of its load."""
     month, following = part.billing_month, next_month(part.billing_month)
-    body = _PART_REFERENCE.sub(lambda _: f"from parts.{quoted(part.name)}", view_text(part.export_kind))
-    return (
-        f"select {literal(part.source)} as \"x_Source\", {literal(part.load_id)} as \"x_LoadId\","
+    stored = (
+        f"from (select *, {literal(part.source)} as \"x_Source\", {literal(part.load_id)} as \"x_LoadId\","
         f" date '{month}' as \"x_BillingMonth\", timestamp '{month} 00:00:00' as \"BillingPeriodStart\","
-        f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\", v.* from ({body}) as v"
+        f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\" from parts.{quoted(part.name)})"
     )
+    return f"select * from ({_PART_REFERENCE.sub(lambda _: stored, view_text(part.export_kind))})"
 
 
 def _tag_branch(part: Part) -> str:

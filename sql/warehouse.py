@@ -49,6 +49,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def struct_fields(type_text: str) -> list[tuple[str, str]]:
+    """Return the (name, type) pairs of a STRUCT type as DuckDB writes it; empty for any other type."""
+    parsed = duckdb.sqltype(type_text)
+    return [(name, str(child)) for name, child in parsed.children] if parsed.id == "struct" else []
+
+
 class Warehouse:
     """An open DuckDB file. Use as a context manager; statements go through `execute`, `rows`, `row` or `arrow`."""
 

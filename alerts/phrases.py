@@ -1,0 +1,173 @@
+"""The words of a message, the same in every channel: headline, facts, basis, amounts. Pure.
+
+Everything returned here is clean of unseen characters and short, whatever the names were; escaping for HTML or Slack
+is the renderer's.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+
+from alerts.message import BudgetLine, Message
+from alerts.route import DEFAULT_ROUTE
+from sql.text import shortened, visible
+
+NAME_LIMIT = 80
+RESENT = "(resent) "
+FOOTER = "Each threshold is told once per period. Sent by Overrun."
+
+_SHORTEST_NAME = 16
+_CURRENCY_LIMIT = 12
+_PRECISION = 60
+_WITHOUT_MINOR_UNIT = frozenset(
+    {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
+)
+_BASES = {"effective": "effective cost", "billed": "billed cost", "list": "list cost at public prices"}
+
+
+def clean_name(text: str, limit: int = NAME_LIMIT) -> str:
+    """Return a name as people may see it: nothing hidden in it, and not longer than `limit` characters."""
+    # The cut looks at no character beyond these, and a name may be megabytes.
+    return shortened(visible(text[: limit + 1]), limit)
+
+
+def amount_text(amount: Decimal, currency: str | None = None) -> str:
+    """Return `1,234.50 USD`, in the minor unit of the currency; without `currency` in hundredths and bare."""
+    step = Decimal(1) if currency in _WITHOUT_MINOR_UNIT else Decimal("0.01")
+    rounded = amount.quantize(step, rounding=ROUND_HALF_UP, context=Context(prec=_PRECISION))
+    number = f"{abs(rounded) if rounded == 0 else rounded:,f}"
+    return number if currency is None else f"{number} {clean_name(currency, _CURRENCY_LIMIT)}"
+
+
+def percent_text(spent: Decimal, limit: Decimal) -> str | None:
+    """Return spend as per cent of the limit, rounded down so that 99.96 is never shown as 100; None without limit."""
+    if limit == 0:
+        return None
+    context = Context(prec=_PRECISION)
+    percent = context.divide(spent * 100, limit).quantize(Decimal("0.1"), rounding=ROUND_DOWN, context=context)
+    return f"{percent:f}".removesuffix(".0") + " %"
+
+
+def headline(message: Message, limit: int, *, is_resent: bool = False) -> str:
+    """Return one line of at most `limit` characters that says it all, the money first."""
+    prefix = RESENT if is_resent else ""
+    first = message.lines[0]
+    if message.kind == "welcome" and first.standing != "crossed":
+        return prefix + _calm_headline(message)
+    tail = _tail(message)
+    lead, verdict = _verdict(first)
+    room = max(limit - len(prefix) - len(lead) - len(verdict) - len(tail), _SHORTEST_NAME)
+    return shortened(f"{prefix}{lead}{clean_name(first.budget_id, min(room, NAME_LIMIT))}{verdict}{tail}", limit)
+
+
+def introduction(message: Message) -> str:
+    """Return the sentence under the headline."""
+    if message.kind == "welcome":
+        return (
+            "First message to this route. From now on it hears once when a budget crosses a threshold; "
+            "thresholds already crossed in this period are marked here and are not told again."
+        )
+    unknown = sum(line.standing == "unknown" for line in message.lines)
+    crossed = len(message.lines) - unknown
+    sentences = [f"{counted(crossed, 'budget')} crossed a threshold."] if crossed else []
+    if unknown:
+        sentences.append(f"{counted(unknown, 'budget')} cannot be judged.")
+    return " ".join(sentences)
+
+
+def provenance(message: Message) -> str:
+    """Return whom the message is for and which day counted as today."""
+    audience = "the default route" if message.route == DEFAULT_ROUTE else clean_name(message.route)
+    return f"As of {message.as_of.isoformat()}, for {audience}."
+
+
+def standing(line: BudgetLine) -> str:
+    """Return where a budget stands, in words."""
+    if line.standing == "unknown":
+        return "cannot be judged"
+    if line.threshold is None:
+        return "below every threshold"
+    return f"crossed {clean_name(line.threshold)}"
+
+
+def facts(line: BudgetLine, as_of: date) -> tuple[tuple[str, str], ...]:
+    """Return label and value of each fact about a budget, in reading order."""
+    period = f"{line.period_start.isoformat()} to {(line.period_end - timedelta(days=1)).isoformat()}"
+    return (
+        *_money_facts(line),
+        *([("Crossed on", line.crossed_on.isoformat())] if line.crossed_on else []),
+        ("Period", period),
+        ("Data complete through", _completeness(line.complete_through, as_of)),
+        ("Basis", basis_text(line)),
+    )
+
+
+def basis_text(line: BudgetLine) -> str:
+    """Return which cost is meant and what is in and out of it."""
+    switches = (
+        ("negotiated prices", line.basis != "list"),
+        ("promotional credits", line.includes_credits),
+        ("tax", line.includes_tax),
+        ("purchase refunds", line.includes_refunds),
+        ("shared costs", False),
+    )
+    included = ", ".join(name for name, is_in in switches if is_in)
+    excluded = ", ".join(name for name, is_in in switches if not is_in)
+    basis = _BASES.get(line.basis, clean_name(line.basis))
+    return f"{basis}: {included} in; {excluded} out" if included else f"{basis}: {excluded} out"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `1 budget` or `2 budgets`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _money_facts(line: BudgetLine) -> tuple[tuple[str, str], ...]:
+    """Return the amounts of a budget, or that there is none to give."""
+    currency = line.billing_currency
+    limit = () if line.limit_amount is None else (("Limit", amount_text(line.limit_amount, currency)),)
+    if line.spent_amount is None:
+        reason = f"not known: its charges are not all in {clean_name(currency, _CURRENCY_LIMIT)}, or have no cost yet"
+        return (("Spent", reason), *limit)
+    percent = None if line.limit_amount is None else percent_text(line.spent_amount, line.limit_amount)
+    spent = f"at least {amount_text(line.spent_amount, currency)}" + (f" ({percent})" if percent else "")
+    credit_views = (
+        ("Gross, before promotional credits", line.gross_amount),
+        ("Net, after promotional credits", line.net_amount),
+    )
+    credits = tuple((label, amount_text(amount, currency)) for label, amount in credit_views if amount is not None)
+    return (("Spent", spent), *limit, *credits)
+
+
+def _completeness(complete_through: date | None, as_of: date) -> str:
+    """Return through when the data is whole, and how far that is from today."""
+    if complete_through is None:
+        return "unknown"
+    day, days_before = complete_through.isoformat(), (as_of - complete_through).days
+    return f"{day} ({counted(days_before, 'day')} before)" if days_before > 0 else day
+
+
+def _verdict(line: BudgetLine) -> tuple[str, str]:
+    """Return what stands before and after the budget's name in a headline."""
+    if line.spent_amount is None or line.limit_amount is None:
+        return "No figure: ", " cannot be judged"
+    spent = amount_text(line.spent_amount, line.billing_currency).removesuffix(
+        f" {clean_name(line.billing_currency, _CURRENCY_LIMIT)}"
+    )
+    return f"{spent} of {amount_text(line.limit_amount, line.billing_currency)}: ", f" {standing(line)}"
+
+
+def _tail(message: Message) -> str:
+    """Return how many budgets there are beside the one in the headline."""
+    if message.kind == "welcome":
+        return f"; {counted(len(message.lines), 'budget')} watched"
+    others = len(message.lines) - 1
+    return f", and {counted(others, 'more budget')}" if others else ""
+
+
+def _calm_headline(message: Message) -> str:
+    """Return the headline of a digest in which nothing is crossed."""
+    unknown = sum(line.standing == "unknown" for line in message.lines)
+    watched = f"{counted(len(message.lines), 'budget')} watched, none past a threshold"
+    return f"{watched}, {unknown} not judged" if unknown else watched

@@ -1,0 +1,121 @@
+"""Reads marts, judges, writes the tables of schema `analysis`; the only module here that touches the warehouse.
+
+Skipped where nothing that it reads has changed since the last time: the same fingerprints as the model runner's.
+Called by the night after the build; `alerts` reads what it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+
+from analysis.budget import Threshold, judge_thresholds
+from analysis.errors import AnalysisError
+from sql.contract import BUDGET_STATE, FINGERPRINT, WHOLE
+from sql.model import digest_of
+from sql.settings import settings_hash
+from sql.warehouse import Warehouse
+
+_VERSION = "1"
+"""Raised when a judgement below changes, so that unchanged inputs are judged again."""
+
+_MODELS = ("core.budget_daily_spend", "marts.budget_status")
+_THRESHOLDS = "settings.budget_threshold"
+_STATUS_COLUMNS = (
+    "budget_id", "period_start", "period_end", "team", "basis", "spent_amount", "gross_amount", "net_amount",
+    "limit_amount", "billing_currency", "complete_through",
+)  # fmt: skip
+
+
+def analyse(warehouse: Warehouse) -> bool:
+    """Bring `analysis.budget_state` up to date in one transaction; return whether anything was written."""
+    fingerprint = _fingerprint(warehouse)
+    stored = warehouse.value(
+        f"select fingerprint from {FINGERPRINT.full_name} where model = ? and billing_month = ?::date",
+        [BUDGET_STATE.full_name, WHOLE],
+    )
+    if stored == fingerprint:
+        return False
+    rows = _judged_rows(warehouse)
+    with warehouse.transaction():
+        _replace_rows(warehouse, rows)
+        warehouse.execute(f"delete from {FINGERPRINT.full_name} where model = ?", [BUDGET_STATE.full_name])
+        warehouse.execute(
+            f"insert into {FINGERPRINT.full_name} values (?, ?::date, ?)", [BUDGET_STATE.full_name, WHOLE, fingerprint]
+        )
+    return True
+
+
+def _fingerprint(warehouse: Warehouse) -> str:
+    """Return the hash of everything that the judgements are made from."""
+    built = warehouse.rows(
+        f"select model, billing_month, fingerprint from {FINGERPRINT.full_name} where model in (?, ?)"
+        " order by model, billing_month",
+        _MODELS,
+    )
+    return digest_of([_VERSION, settings_hash(warehouse, _THRESHOLDS), *(str(row) for row in built)])
+
+
+def _judged_rows(warehouse: Warehouse) -> list[tuple[object, ...]]:
+    """Return the rows of `analysis.budget_state`, by budget and threshold amount."""
+    spend, thresholds = _daily_spend(warehouse), _thresholds(warehouse)
+    rows = []
+    query = f"select {', '.join(_STATUS_COLUMNS)}, state from marts.budget_status order by budget_id"
+    for *values, state in warehouse.rows(query):
+        status = dict(zip(_STATUS_COLUMNS, values, strict=True))
+        budget = str(status["budget_id"])
+        daily = None if state == "unknown" else spend.get(budget, {})
+        for judged in judge_thresholds(daily, thresholds.get(budget, [])):
+            row = status | {
+                "threshold": judged.threshold.text,
+                "threshold_amount": judged.threshold.amount,
+                "state": judged.state,
+                "crossed_on": judged.crossed_on,
+            }
+            rows.append(tuple(row[column.name] for column in BUDGET_STATE.columns))
+    return rows
+
+
+def _daily_spend(warehouse: Warehouse) -> Mapping[str, dict[date, Decimal]]:
+    """Return budget -> day -> spend, in the period of its status."""
+    found: dict[str, dict[date, Decimal]] = {}
+    rows = warehouse.rows(
+        "select spend.budget_id, spend.charge_date, sum(spend.spent_amount)"
+        " from core.budget_daily_spend as spend inner join marts.budget_status as status"
+        " on spend.budget_id = status.budget_id"
+        " and spend.charge_date >= status.period_start and spend.charge_date < status.period_end"
+        " where status.state <> 'unknown'"
+        " group by spend.budget_id, spend.charge_date"
+    )
+    for budget, day, amount in rows:
+        if not isinstance(day, date):
+            raise AnalysisError(f"budget {budget} has spend without a day")
+        found.setdefault(str(budget), {})[day] = _decimal(amount)
+    return found
+
+
+def _thresholds(warehouse: Warehouse) -> Mapping[str, list[Threshold]]:
+    """Return budget -> its thresholds."""
+    found: dict[str, list[Threshold]] = {}
+    for budget, text, amount in warehouse.rows(f"select budget_id, threshold, threshold_amount from {_THRESHOLDS}"):
+        found.setdefault(str(budget), []).append(Threshold(text=str(text), amount=_decimal(amount)))
+    return found
+
+
+def _replace_rows(warehouse: Warehouse, rows: list[tuple[object, ...]]) -> None:
+    """Replace the content of `analysis.budget_state`."""
+    warehouse.execute(f"delete from {BUDGET_STATE.full_name}")
+    if rows:
+        marks = f"({', '.join('?' for _ in BUDGET_STATE.columns)})"
+        warehouse.execute(
+            f"insert into {BUDGET_STATE.full_name} values {', '.join(marks for _ in rows)}",
+            [value for row in rows for value in row],
+        )
+
+
+def _decimal(value: object) -> Decimal:
+    """Return an amount that DuckDB gave as DECIMAL."""
+    if not isinstance(value, Decimal):
+        raise AnalysisError(f"expected an amount, got {type(value).__name__}")
+    return value

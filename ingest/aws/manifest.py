@@ -1,0 +1,142 @@
+"""Manifests of AWS exports: which files make up which month.
+
+Deliveries are found by their manifests, never by listing data files. Two forms are read: legacy CUR
+(`reportKeys`, `billingPeriod`) and Data Exports (`dataFiles`, period in the partition folder). A provider writes the
+manifest last, and twice in the layouts that keep versions: the one highest in the tree is always the newest.
+
+Source: AWS CUR user guide, "Understanding your report"; Data Exports user guide, "Understanding export delivery".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from ingest.errors import SourceUnreadable
+
+_PARTITION = re.compile(r"(?:^|/)billing_period=(\d{4})-(\d{2})(?:/|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One manifest: the export it belongs to, its month and the keys of the files, all of which must be there."""
+
+    path: Path
+    export: str
+    billing_month: date
+    keys: tuple[str, ...]
+    modified_ns: int
+
+    def rank(self) -> tuple[int, str, int]:
+        """Return the order among manifests of one month: highest in the tree, then latest folder, then latest written."""
+        return (-len(self.path.parts), self.path.parent.name if self.path.parent.name[:1].isdigit() else "", self.modified_ns)
+
+
+def newest_manifests(location: Path) -> list[Manifest]:
+    """Return the newest manifest of each month below `location`, oldest month first.
+
+    Raises SourceUnreadable where a manifest is broken, or where several exports cover one month.
+    """
+    months: dict[date, dict[str, list[Manifest]]] = {}
+    for manifest in _manifests(location):
+        months.setdefault(manifest.billing_month, {}).setdefault(manifest.export, []).append(manifest)
+    for month, exports in months.items():
+        if len(exports) > 1:
+            raise SourceUnreadable(
+                f"{len(exports)} exports cover {month:%Y-%m}: {', '.join(sorted(exports))}",
+                hint="point `location` at the folder of one of them",
+            )
+    return [
+        max(manifests, key=Manifest.rank)
+        for _, exports in sorted(months.items())
+        for manifests in exports.values()
+    ]
+
+
+def resolve_keys(location: Path, manifest: Manifest) -> list[Path]:
+    """Return the files that a manifest names, in its order; two keys must not come down to one file."""
+    paths = [resolve_key(location, key, manifest) for key in manifest.keys]
+    if len(set(paths)) < len(paths):
+        raise SourceUnreadable(
+            "two keys of the manifest come down to one file under the location",
+            file=manifest.path.name,
+            hint="point `location` at the bucket's root, or at the folder that the keys begin with",
+        )
+    return paths
+
+
+def resolve_key(location: Path, key: str, manifest: Manifest) -> Path:
+    """Return the file that a key of a manifest names: its longest suffix that exists under `location`.
+
+    The bucket's name is ignored. Raises SourceUnreadable where no file is there, or where a key leaves the location.
+    """
+    parts = [part for part in PurePosixPath(re.sub(r"^s3://[^/]+/", "", key)).parts if part != "/"]
+    if ".." in parts:
+        raise SourceUnreadable(f"the manifest names {key}, which leaves the location", file=manifest.path.name)
+    root = location.resolve()
+    for start in range(len(parts)):
+        candidate = location.joinpath(*parts[start:])
+        if candidate.is_file():
+            if not candidate.resolve().is_relative_to(root):
+                raise SourceUnreadable(f"the manifest names {key}, which leaves the location", file=manifest.path.name)
+            return candidate
+    raise SourceUnreadable(
+        f"the manifest names {key}, which is not there",
+        file=manifest.path.name,
+        hint="the delivery may still be under way; the last good version stays and the next run tries again",
+    )
+
+
+def _manifests(location: Path) -> Iterator[Manifest]:
+    """Yield every manifest below `location`; other JSON files are passed over."""
+    for path in sorted(location.rglob("*Manifest.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SourceUnreadable(
+                f"the manifest is not readable JSON ({error})", file=path.name, hint="it may be half written; run again"
+            ) from error
+        if isinstance(content, dict):
+            manifest = _legacy(path, content) or _data_export(path, content)
+            if manifest is not None:
+                yield manifest
+
+
+def _legacy(path: Path, content: Mapping[str, object]) -> Manifest | None:
+    """Read a legacy CUR manifest, or return None where it is none."""
+    keys, period = content.get("reportKeys"), content.get("billingPeriod")
+    if not isinstance(keys, list) or not isinstance(period, dict):
+        return None
+    start = str(period.get("start", ""))
+    if not re.match(r"\d{8}", start):
+        raise SourceUnreadable(f"the manifest has no billing period ({start!r})", file=path.name)
+    month = date(int(start[:4]), int(start[4:6]), 1)
+    name = str(content.get("reportName") or path.name.removesuffix("-Manifest.json"))
+    return _manifest(path, f"legacy report {name}", month, keys)
+
+
+def _data_export(path: Path, content: Mapping[str, object]) -> Manifest | None:
+    """Read a Data Exports manifest, or return None where it is none."""
+    keys = content.get("dataFiles")
+    if not isinstance(keys, list):
+        return None
+    found = _PARTITION.search(path.as_posix()) or next(filter(None, (_PARTITION.search(str(key)) for key in keys)), None)
+    if found is None:
+        raise SourceUnreadable("no billing_period=YYYY-MM folder tells the month of the manifest", file=path.name)
+    name = str(content.get("exportArn") or path.name.removesuffix("-Manifest.json"))
+    return _manifest(path, f"data export {name}", date(int(found[1]), int(found[2]), 1), keys)
+
+
+def _manifest(path: Path, export: str, month: date, keys: list[object]) -> Manifest:
+    """Return the manifest, keys as text."""
+    return Manifest(
+        path=path,
+        export=export,
+        billing_month=month,
+        keys=tuple(str(key) for key in keys),
+        modified_ns=path.stat().st_mtime_ns,
+    )

@@ -1,0 +1,119 @@
+"""A dataset: what a kind of export holds, whatever file format it comes in.
+
+A dataset names the fields that its staging SELECT reads and recognises an export by its columns. `describe_files`
+groups the files of a delivery by shape and settles which dataset they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ingest.delivery import DeliveredFile
+from ingest.errors import SourceUnreadable
+from ingest.fields import Field, folded
+from ingest.formats import DeliveredColumn, FileShape, shape_of
+from sql.warehouse import Warehouse, quoted, struct_fields
+
+Derivation = Callable[[Sequence[DeliveredColumn]], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """One kind of content. SQL stands in `sql/models/staging/<staging>.sql`, `.scan.sql` and `.view.sql`."""
+
+    staging: str
+    fields: tuple[Field, ...]
+    month: str
+    """Expression over `landed` for an instant in the billing month of a row, for loose files."""
+    recognise: Callable[[frozenset[str]], str | None]
+    """Given the folded column names, the export kind for the ledger, or None where it is not this dataset."""
+    derive: Derivation = field(default=lambda _: {})
+    """Expressions for fields that are not one column, such as tags spread over many."""
+    nested: Mapping[str, str] = field(default_factory=dict)
+    """DuckDB types that nested NDJSON columns are declared with."""
+    null_text: str | None = None
+    """A word that stands for null in text columns."""
+    is_expected: Callable[[str], bool] = field(default=lambda _: False)
+    """Whether a delivered column that no field takes is part of the format, so that it does not count as unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileGroup:
+    """Files of one shape, in delivery order."""
+
+    shape: FileShape
+    files: tuple[DeliveredFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What the files of a delivery turned out to be."""
+
+    dataset: Dataset
+    export_kind: str
+    groups: tuple[FileGroup, ...]
+
+    def columns(self) -> Iterator[DeliveredColumn]:
+        """Yield the flattened columns of every group."""
+        for group in self.groups:
+            yield from flattened(group.shape.columns)
+
+
+def flattened(columns: Iterable[DeliveredColumn]) -> Iterator[DeliveredColumn]:
+    """Yield columns with the members of structs under dotted names: `project` becomes `project.id`, ..."""
+    for column in columns:
+        members = struct_fields(column.type) if column.type.startswith("STRUCT") and not column.type.endswith("]") else []
+        if members:
+            nested = (DeliveredColumn(f"{column.name}.{name}", f"{column.reference}.{quoted(name)}", kind) for name, kind in members)
+            yield from flattened(nested)
+        else:
+            yield column
+
+
+def describe_files(files: Sequence[DeliveredFile], datasets: Sequence[Dataset], warehouse: Warehouse) -> Described:
+    """Read the columns of `files` and return the dataset that all of them are.
+
+    Raises SourceUnreadable where a file is none of `datasets`, or where they are not all the same kind.
+    """
+    nested = {name: kind for dataset in datasets for name, kind in dataset.nested.items()}
+    shapes: dict[FileShape, list[DeliveredFile]] = {}
+    kinds: dict[str, tuple[Dataset, str]] = {}
+    for file in files:
+        shape = shape_of(file, warehouse, nested)
+        dataset, kind = _recognised(file, shape, datasets)
+        kinds.setdefault(kind, (dataset, file.name))
+        shapes.setdefault(shape, []).append(file)
+    if len(kinds) > 1:
+        listed = ", ".join(f"{kind} ({name})" for kind, (_, name) in kinds.items())
+        raise SourceUnreadable(
+            f"the files are of several kinds: {listed}", hint="point `location` of one [[source]] at each kind"
+        )
+    [(kind, (dataset, _))] = kinds.items()
+    groups = tuple(FileGroup(shape=shape, files=tuple(members)) for shape, members in shapes.items())
+    return Described(dataset=dataset, export_kind=kind, groups=groups)
+
+
+def _recognised(file: DeliveredFile, shape: FileShape, datasets: Sequence[Dataset]) -> tuple[Dataset, str]:
+    """Return the dataset whose required columns are all there."""
+    names = frozenset(folded(column.name) for column in flattened(shape.columns))
+    for dataset in datasets:
+        kind = dataset.recognise(names)
+        if kind is not None:
+            return dataset, kind
+    missing = min((_missing(dataset, names) for dataset in datasets), key=len)
+    raise SourceUnreadable(
+        f"not an export of this kind of source: no column {', '.join(missing) or '(none recognised)'}",
+        file=file.name,
+        hint="check `kind` of the [[source]], and that the export was not cut down to a few columns",
+    )
+
+
+def _missing(dataset: Dataset, names: frozenset[str]) -> list[str]:
+    """Return the required fields of `dataset` that no column gives."""
+    return [item.name for item in dataset.fields if item.is_required and not names & field_names(item)]
+
+
+def field_names(item: Field) -> frozenset[str]:
+    """Return the folded names under which a field is delivered."""
+    return frozenset(folded(name) for name in (item.name, *item.aliases))

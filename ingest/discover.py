@@ -1,0 +1,164 @@
+"""Discovery: the deliveries that a source now offers.
+
+AWS exports are found by manifest; without one, files of a known suffix below the location are loose. A loose file
+belongs to the months of its rows, so one new file touches those months only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+from ingest.aws.cur import CUR
+from ingest.aws.manifest import newest_manifests, resolve_keys
+from ingest.checksums import Checksums
+from ingest.dataset import Dataset, describe_files
+from ingest.delivery import DeliveredFile, Delivery, version_of
+from ingest.errors import SourceUnreadable
+from ingest.focus.export import FOCUS
+from ingest.formats import SUFFIXES, format_of, unreadable
+from ingest.gcp.export import GCP_EXPORT
+from ingest.landed import create_landed_view
+from ingest.source import SourceKind, SourceSettings
+from sql.warehouse import Warehouse
+
+DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
+    "aws-export": (CUR, FOCUS),
+    "gcp-export": (GCP_EXPORT, FOCUS),
+    "focus-export": (FOCUS,),
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Discovered:
+    """What a source offers: its deliveries, the problems of single months, and files that are passed over."""
+
+    deliveries: list[Delivery] = field(default_factory=list)
+    problems: list[SourceUnreadable] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+
+def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
+    """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed."""
+    if not source.location.exists():
+        raise SourceUnreadable(
+            f"{source.location} does not exist", source=source.name, hint="check `location` of the [[source]]"
+        )
+    manifests = newest_manifests(source.location) if source.kind == "aws-export" and source.location.is_dir() else []
+    if not manifests:
+        return _loose(source, warehouse, checksums)
+    found = Discovered()
+    for manifest in manifests:
+        try:
+            paths = resolve_keys(source.location, manifest)
+            files = tuple(checksums.file(path, path.name) for path in paths)
+        except SourceUnreadable as error:
+            error.located(source=source.name, billing_month=manifest.billing_month)
+            found.problems.append(error)
+            continue
+        if files:
+            found.deliveries.append(_delivery(source, manifest.billing_month, files))
+    return _within(source, found)
+
+
+def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
+    """Return the deliveries of files without a manifest."""
+    paths, passed_over = _listed(source.location)
+    if not paths:
+        if passed_over:
+            raise SourceUnreadable(
+                f"no file of a format that is read, but {', '.join(passed_over[:3])}",
+                source=source.name,
+                hint=f"read are {', '.join(sorted(SUFFIXES))}",
+            )
+        return Discovered()
+    files = [checksums.file(path, path.name) for path in paths]
+    period = source.period or (None if source.kind == "aws-export" else "from-rows")
+    if period is None:
+        raise SourceUnreadable(
+            "the files have no manifest that says which month they are",
+            source=source.name,
+            hint='set `period = "2026-10"` or `period = "from-rows"` in the [[source]]',
+        )
+    found = Discovered(passed_over=passed_over)
+    if period == "from-rows":
+        found.deliveries = _by_month(source, files, warehouse, checksums)
+    else:
+        month = date.fromisoformat(f"{period}-01")
+        found.deliveries = [_delivery(source, month, tuple(files), stated=True)]
+    return _within(source, found)
+
+
+def _listed(location: Path) -> tuple[list[Path], list[str]]:
+    """Return the files that are read and the names of those that are passed over; hidden ones do not count."""
+    candidates = [location] if location.is_file() else sorted(location.rglob("*"))
+    visible = [path for path in candidates if path.is_file() and not path.name.startswith(".")]
+    readable = [path for path in visible if format_of(path) is not None and not path.name.endswith("Manifest.json")]
+    return readable, [path.name for path in visible if path not in set(readable)]
+
+
+def _by_month(
+    source: SourceSettings, files: Sequence[DeliveredFile], warehouse: Warehouse, checksums: Checksums
+) -> list[Delivery]:
+    """Return one delivery per month that any file has rows of; a file without rows goes with the newest month."""
+    members: dict[date, list[DeliveredFile]] = {}
+    without_rows: list[DeliveredFile] = []
+    for file in files:
+        months = checksums.months(file)
+        if months is None:
+            months = _months_of(source, file, warehouse)
+            checksums.remember_months(file, months)
+        for month in months:
+            members.setdefault(date.fromisoformat(f"{month}-01"), []).append(file)
+        if not months:
+            without_rows.append(file)
+    if members:
+        members[max(members)] += without_rows
+    return [_delivery(source, month, tuple(group), month_only=True) for month, group in sorted(members.items())]
+
+
+def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
+    """Return the billing months of a file's rows, YYYY-MM."""
+    try:
+        described = describe_files([file], DATASETS[source.kind], warehouse)
+        create_landed_view(warehouse, described, None)
+        rows = warehouse.rows(f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1")
+    except SourceUnreadable as error:
+        raise error.located(source=source.name) from error
+    except duckdb.Error as error:
+        raise unreadable(error, file.name).located(source=source.name) from error
+    return [str(row[0]) for row in rows if row[0] is not None]
+
+
+def _delivery(
+    source: SourceSettings,
+    month: date,
+    files: tuple[DeliveredFile, ...],
+    *,
+    month_only: bool = False,
+    stated: bool = False,
+) -> Delivery:
+    """Return the delivery of these files."""
+    return Delivery(
+        source=source.name,
+        billing_month=month,
+        version=version_of(files),
+        files=files,
+        rows_of_month_only=month_only,
+        month_is_stated=stated,
+    )
+
+
+def _within(source: SourceSettings, found: Discovered) -> Discovered:
+    """Keep the months between `from` and `until` of the source."""
+    found.deliveries = [
+        delivery
+        for delivery in found.deliveries
+        if (source.from_month is None or delivery.billing_month >= source.from_month)
+        and (source.until_month is None or delivery.billing_month < source.until_month)
+    ]
+    return found

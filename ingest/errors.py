@@ -1,0 +1,57 @@
+"""What can go wrong between a source and its part.
+
+    IngestError
+    ├── SourceUnreadable   cannot be listed, read or recognised: missing, truncated, zero bytes, not an export
+    ├── SourceConflict     another source already holds this payer and month
+    └── LoadRefused        read, but totals, casts, field counts or keys fail, or the month shrank
+
+Each leaves the last good version of the month in place; the other sources go on.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+
+class IngestError(Exception):
+    """Root of the errors of `ingest`; carries the source, the month and the file where they are known."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        billing_month: date | None = None,
+        file: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.source = source
+        self.billing_month = billing_month
+        self.file = file
+        self.hint = hint
+
+    def located(self, *, source: str, billing_month: date | None = None) -> IngestError:
+        """Fill in the source and month where the raiser did not know them, and return self."""
+        self.source = self.source or source
+        self.billing_month = self.billing_month or billing_month
+        return self
+
+    def __str__(self) -> str:
+        """Return the message behind the source, month and file that it is about."""
+        where = [f"source {self.source}"] if self.source else []
+        where += [f"{self.billing_month:%Y-%m}"] if self.billing_month else []
+        where += [self.file] if self.file else []
+        return f"{', '.join(where)}: {self.args[0]}" if where else str(self.args[0])
+
+
+class SourceUnreadable(IngestError):
+    """The source cannot be listed, read or recognised."""
+
+
+class SourceConflict(IngestError):
+    """Two sources deliver the same payer and month."""
+
+
+class LoadRefused(IngestError):
+    """The delivery was read but must not replace what is loaded."""

@@ -1,0 +1,57 @@
+"""FOCUS exports, 1.0 to 1.2, of any provider: the columns are FOCUS's own, so staging fills gaps and normalises names.
+
+Source: FOCUS 1.2, Cost and Usage dataset; the AWS conformance-gaps page for what its exports may leave null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ingest.dataset import Dataset
+from ingest.fields import Field, FieldType
+from ingest.formats import DeliveredColumn
+from sql.contract import FOCUS_COLUMNS, MONEY
+
+_TYPES: dict[str, FieldType] = {MONEY: "money", "DOUBLE": "number", "TIMESTAMP": "instant", "VARCHAR": "text"}
+_JSON = frozenset({"Tags", "SkuPriceDetails"})
+_REQUIRED = frozenset({"BilledCost", "ChargePeriodStart"})
+
+
+def _field(name: str, sql_type: str) -> Field:
+    """Return the field of a FOCUS column."""
+    kind: FieldType = "json" if name in _JSON else _TYPES[sql_type]
+    return Field(name, kind, is_required=name in _REQUIRED, is_billed=name == "BilledCost")
+
+
+FIELDS: tuple[Field, ...] = (
+    *(_field(column.name, column.type) for column in FOCUS_COLUMNS),
+    Field("x_Operation"),
+    Field("x_UsageType"),
+    Field("x_ServiceCode"),
+    Field("x_Discounts", "json"),
+    Field("x_CostCategories", "json"),
+    Field("x_Credits", "json"),
+    Field("x_ExportTime", "instant"),
+)
+
+
+def recognise(names: frozenset[str]) -> str | None:
+    """Return aws-focus where AWS's own columns are there, else focus; None where it is no FOCUS export."""
+    if not {"billedcost", "chargeperiodstart", "billingaccountid", "chargecategory"} <= names:
+        return None
+    return "aws-focus" if "xservicecode" in names else "focus"
+
+
+def derive(_: Sequence[DeliveredColumn]) -> Mapping[str, str]:
+    """Return nothing: every field is a column."""
+    return {}
+
+
+FOCUS = Dataset(
+    staging="focus",
+    fields=FIELDS,
+    month='coalesce("BillingPeriodStart", "ChargePeriodStart")',
+    recognise=recognise,
+    derive=derive,
+    null_text="NULL",
+)

@@ -1,0 +1,179 @@
+"""How a delivered file is read: its columns as delivered, and the table function that reads it.
+
+CSV headers are read here and not by DuckDB, whose names are case-insensitive: `user:Team` and `user:team` would become
+one column and a renamed one. Columns are therefore positional (`c0000`, ...), everything is text, the dialect is
+fixed and no error is ignored. NDJSON scalars are read as text too, so that a decimal stays exact. Parquet keeps its
+types. Nothing is sniffed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+import duckdb
+
+from ingest.delivery import DeliveredFile
+from ingest.errors import SourceUnreadable
+from sql.warehouse import Warehouse, literal, quoted
+
+Format = Literal["csv", "parquet", "ndjson"]
+
+SUFFIXES: Mapping[str, Format] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".parquet": "parquet",
+    ".json": "ndjson",
+    ".json.gz": "ndjson",
+    ".ndjson": "ndjson",
+    ".ndjson.gz": "ndjson",
+    ".jsonl": "ndjson",
+    ".jsonl.gz": "ndjson",
+}
+MAX_LINE_BYTES = 16 * 1024 * 1024
+_FIRST_RECORD_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredColumn:
+    """A column as delivered: its exact name, how SQL refers to it, and its DuckDB type."""
+
+    name: str
+    reference: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileShape:
+    """Files of one delivery that are read alike: same format, compression and columns."""
+
+    format: Format
+    is_compressed: bool
+    columns: tuple[DeliveredColumn, ...]
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format that the name of `path` stands for, or None where it is none that is read."""
+    name = path.name.lower()
+    matches = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    return SUFFIXES[max(matches, key=len)] if matches else None
+
+
+def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str]) -> FileShape:
+    """Read the columns of `file`; `nested` gives the types that NDJSON columns are declared with.
+
+    Raises SourceUnreadable for a file of zero bytes, a broken one, or one of an unknown format.
+    """
+    if file.size == 0:
+        raise SourceUnreadable("the file is empty (0 bytes)", file=file.name, hint="deliver it again; a header is the least it has")
+    kind = format_of(Path(file.name))
+    is_compressed = file.name.lower().endswith(".gz")
+    if kind == "csv":
+        columns = _csv_columns(file, is_compressed)
+    elif kind == "parquet":
+        columns = _parquet_columns(file, warehouse)
+    elif kind == "ndjson":
+        columns = _ndjson_columns(file, is_compressed, nested)
+    else:
+        raise SourceUnreadable("the format is not one that is read", file=file.name, hint=f"read are {', '.join(sorted(SUFFIXES))}")
+    return FileShape(format=kind, is_compressed=is_compressed, columns=columns)
+
+
+def table_function(shape: FileShape, paths: Sequence[Path]) -> str:
+    """Return the table function call that reads `paths`, all of `shape`."""
+    listed = "[" + ", ".join(literal(str(path)) for path in paths) + "]"
+    if shape.format == "parquet":
+        return f"read_parquet({listed}, file_row_number = true)"
+    compression = "'gzip'" if shape.is_compressed else "'none'"
+    if shape.format == "ndjson":
+        declared = ", ".join(f"{literal(column.name)}: {literal(column.type)}" for column in shape.columns)
+        return (
+            f"read_json({listed}, format = 'newline_delimited', compression = {compression},"
+            f" maximum_object_size = {MAX_LINE_BYTES}, columns = {{{declared}}})"
+        )
+    declared = ", ".join(f"{literal(column.reference)}: 'VARCHAR'" for column in shape.columns)
+    return (
+        f"read_csv({listed}, header = true, auto_detect = false, columns = {{{declared}}}, delim = ',', quote = '\"',"
+        f" escape = '\"', nullstr = '', strict_mode = true, null_padding = false, compression = {compression},"
+        f" max_line_size = {MAX_LINE_BYTES}, buffer_size = {2 * MAX_LINE_BYTES})"
+    )
+
+
+def row_position(shape: FileShape, group: int) -> str:
+    """Return the expression for the position of a row within the delivery, from 1.
+
+    The variable `row_offsets` holds, per group of files of one shape, the rows before each of its files (parquet)
+    or before the group.
+    """
+    offsets = f"getvariable('row_offsets')[{group}]"
+    if shape.format == "parquet":
+        return f"{offsets}[file_index::integer + 1] + file_row_number + 1"
+    return f"{offsets}[1] + row_number() over ()"
+
+
+def _csv_columns(file: DeliveredFile, is_compressed: bool) -> tuple[DeliveredColumn, ...]:
+    """Return the header of a CSV file, positional references, all text."""
+    with _text(file, is_compressed) as stream:
+        header = next(csv.reader(stream), None)
+    if not header or not any(header):
+        raise SourceUnreadable("the first line is no header", file=file.name, hint="an export begins with its column names")
+    header[0] = header[0].removeprefix("\ufeff")
+    return tuple(DeliveredColumn(name, f"c{position:04d}", "VARCHAR") for position, name in enumerate(header))
+
+
+def _ndjson_columns(file: DeliveredFile, is_compressed: bool, nested: Mapping[str, str]) -> tuple[DeliveredColumn, ...]:
+    """Return the keys of the first object; nested ones get their declared type, the rest is text."""
+    with _text(file, is_compressed) as stream:
+        first = next((line for line in stream if line.strip()), "")
+    try:
+        record = json.loads(first) if first else {}
+    except json.JSONDecodeError as error:
+        raise SourceUnreadable(f"the first line is no JSON object ({error.msg})", file=file.name) from error
+    if not isinstance(record, dict):
+        raise SourceUnreadable("the first line is no JSON object", file=file.name)
+    keys = list(dict.fromkeys([*record, *nested]))
+    return tuple(DeliveredColumn(key, quoted(key), nested.get(key, "VARCHAR")) for key in keys)
+
+
+def _parquet_columns(file: DeliveredFile, warehouse: Warehouse) -> tuple[DeliveredColumn, ...]:
+    """Return the columns of a parquet file with DuckDB's types."""
+    try:
+        rows = warehouse.rows(f"describe select * from read_parquet({literal(str(file.path))})")
+    except duckdb.Error as error:
+        raise unreadable(error, file.name) from error
+    return tuple(DeliveredColumn(str(row[0]), quoted(str(row[0])), str(row[1])) for row in rows)
+
+
+def _text(file: DeliveredFile, is_compressed: bool) -> IO[str]:
+    """Open the start of a text file; a broken compression or encoding is SourceUnreadable."""
+    try:
+        if is_compressed:
+            with gzip.open(file.path, "rb") as packed:
+                start = packed.read(_FIRST_RECORD_BYTES)
+        else:
+            with file.path.open("rb") as plain:
+                start = plain.read(_FIRST_RECORD_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise SourceUnreadable("the file is truncated or not gzip", file=file.name, hint="deliver it again") from error
+    except OSError as error:
+        raise SourceUnreadable(f"the file cannot be read ({error.strerror})", file=file.name) from error
+    cut = start if len(start) < _FIRST_RECORD_BYTES else start[: start.rfind(b"\n") + 1]
+    try:
+        return io.StringIO(cut.decode("utf-8"), newline="")
+    except UnicodeDecodeError as error:
+        raise SourceUnreadable(f"the file is not UTF-8 (byte {error.start})", file=file.name) from error
+
+
+def unreadable(error: duckdb.Error, file: str | None) -> SourceUnreadable:
+    """Return DuckDB's refusal to read a file as one clear error."""
+    text = str(error).split("\n", 1)[0]
+    return SourceUnreadable(
+        f"the file is truncated or corrupt ({text})", file=file, hint="deliver it again; the last good version stays loaded"
+    )

@@ -1,0 +1,106 @@
+"""The Cloud Billing export, standard and detailed, however it was taken out of BigQuery: parquet, NDJSON or flat CSV.
+
+Nested columns are bound by dotted names (`project.id`), repeated ones are read as JSON text. Columns that a table does
+not have yet are null, new ones are counted.
+
+Source: Cloud Billing documentation, "Structure of the standard / detailed usage cost data".
+"""
+
+from __future__ import annotations
+
+from ingest.dataset import Dataset
+from ingest.fields import Field
+
+_TEXT = "VARCHAR"
+_LIST = "JSON"
+
+NESTED = {
+    "service": "STRUCT(id VARCHAR, description VARCHAR)",
+    "sku": "STRUCT(id VARCHAR, description VARCHAR)",
+    "project": (
+        "STRUCT(id VARCHAR, number VARCHAR, name VARCHAR, ancestry_numbers VARCHAR, ancestors JSON, labels JSON)"
+    ),
+    "location": "STRUCT(location VARCHAR, country VARCHAR, region VARCHAR, zone VARCHAR)",
+    "resource": "STRUCT(name VARCHAR, global_name VARCHAR)",
+    "usage": (
+        "STRUCT(amount VARCHAR, unit VARCHAR, amount_in_pricing_units VARCHAR, amount_in_pricing_unit VARCHAR,"
+        " pricing_unit VARCHAR)"
+    ),
+    "invoice": "STRUCT(month VARCHAR, publisher_type VARCHAR)",
+    "price": (
+        "STRUCT(effective_price VARCHAR, tier_start_amount VARCHAR, unit VARCHAR, pricing_unit_quantity VARCHAR,"
+        " list_price VARCHAR, effective_price_default VARCHAR, list_price_consumption_model VARCHAR)"
+    ),
+    "subscription": "STRUCT(instance_id VARCHAR)",
+    "consumption_model": "STRUCT(id VARCHAR, description VARCHAR)",
+    "adjustment_info": "STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, \"type\" VARCHAR)",
+    "labels": _LIST,
+    "system_labels": _LIST,
+    "tags": _LIST,
+    "credits": _LIST,
+}
+
+FIELDS: tuple[Field, ...] = (
+    Field("cost", "money", is_required=True, is_billed=True),
+    Field("usage_start_time", "instant", is_required=True),
+    Field("billing_account_id", is_required=True),
+    Field("usage_end_time", "instant"),
+    Field("export_time", "instant"),
+    Field("invoice.month"),
+    Field("cost_type"),
+    Field("currency"),
+    Field("currency_conversion_rate", "number"),
+    Field("service.id"),
+    Field("service.description"),
+    Field("sku.id"),
+    Field("sku.description"),
+    Field("project.id"),
+    Field("project.number"),
+    Field("project.name"),
+    Field("project.ancestry_numbers"),
+    Field("project.labels", "json"),
+    Field("labels", "json"),
+    Field("system_labels", "json"),
+    Field("tags", "json"),
+    Field("credits", "json"),
+    Field("location.location"),
+    Field("location.region"),
+    Field("location.zone"),
+    Field("resource.name"),
+    Field("resource.global_name"),
+    Field("usage.amount", "number"),
+    Field("usage.unit"),
+    Field("usage.amount_in_pricing_units", "number", aliases=("usage.amount_in_pricing_unit",)),
+    Field("usage.pricing_unit"),
+    Field("price.effective_price", "money"),
+    Field("price.list_price", "money"),
+    Field("price.tier_start_amount"),
+    Field("price.effective_price_default", "money"),
+    Field("cost_at_list", "money"),
+    Field("cost_at_effective_price_default", "money"),
+    Field("transaction_type"),
+    Field("seller_name"),
+    Field("subscription.instance_id"),
+    Field("consumption_model.id"),
+    Field("consumption_model.description"),
+    Field("adjustment_info.id"),
+    Field("adjustment_info.description"),
+    Field("adjustment_info.mode"),
+    Field("adjustment_info.type"),
+)
+
+
+def recognise(names: frozenset[str]) -> str | None:
+    """Return gcp-detailed where resources are there, else gcp-standard; None where it is no billing export."""
+    if not {"cost", "usagestarttime", "billingaccountid"} <= names:
+        return None
+    return "gcp-detailed" if "resourceglobalname" in names else "gcp-standard"
+
+
+GCP_EXPORT = Dataset(
+    staging="gcp_export",
+    fields=FIELDS,
+    month="coalesce(try_strptime(\"invoice.month\", '%Y%m'), usage_start_time)",
+    recognise=recognise,
+    nested=NESTED,
+)

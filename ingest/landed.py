@@ -1,0 +1,97 @@
+"""The temporary view `landed`: the files of one delivery as the columns that staging reads.
+
+One SELECT per group of files of one shape; absent columns are NULL. Beside each field that is converted stands
+`bad_<field>`: what was delivered where that did not convert, else NULL, so that the scan counts it in passing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cache
+from importlib.resources import files
+
+from ingest.dataset import Dataset, Described, FileGroup, field_names, flattened
+from ingest.fields import CONVERTED, SQL_TYPES, Field, conversion, folded, rest, unconverted
+from ingest.formats import DeliveredColumn, row_position, table_function
+from sql.parts import next_month
+from sql.warehouse import Warehouse, quoted
+
+MACROS = ("instant", "finite_number", "without_empty_tags")
+
+
+def create_macros(warehouse: Warehouse) -> None:
+    """Create the temporary macros that conversions use."""
+    for name in MACROS:
+        warehouse.execute(macro_text(name))
+
+
+@cache
+def macro_text(name: str) -> str:
+    """Return the text of `sql/macros/landed/<name>.sql`."""
+    return files("sql").joinpath("macros", "landed", f"{name}.sql").read_text(encoding="utf-8")
+
+
+def create_landed_view(warehouse: Warehouse, described: Described, month: date | None) -> None:
+    """Make the view `landed` over a delivery; with `month`, over the rows of that month alone."""
+    body = "\nunion all\n".join(
+        _group_select(described.dataset, group, position) for position, group in enumerate(described.groups, start=1)
+    )
+    if month is not None:
+        instant = described.dataset.month
+        body = (
+            f"select * from ({body})\n"
+            f"where {instant} >= timestamp '{month}' and {instant} < timestamp '{next_month(month)}'"
+        )
+    warehouse.execute(f"create or replace temporary view landed as {body}")
+
+
+def unknown_columns(described: Described) -> list[str]:
+    """Return the delivered columns that no field takes, in order of appearance."""
+    known = frozenset().union(*(field_names(item) for item in described.dataset.fields))
+    names = dict.fromkeys(column.name for column in described.columns())
+    return [name for name in names if folded(name) not in known and not described.dataset.is_expected(name)]
+
+
+def columns_of(item: Field, columns: Sequence[DeliveredColumn]) -> list[DeliveredColumn]:
+    """Return the columns that deliver a field, best name first; headers that differ in case only are all of them."""
+    found: list[DeliveredColumn] = []
+    for name in (item.name, *item.aliases):
+        found += [column for column in columns if folded(column.name) == folded(name) and column not in found]
+    return found
+
+
+def _group_select(dataset: Dataset, group: FileGroup, position: int) -> str:
+    """Return the SELECT over the files of one shape."""
+    columns = list(flattened(group.shape.columns))
+    derived = dataset.derive(columns)
+    items = [f"{position} as file_group", f"{row_position(group.shape, position)} as row_number"]
+    for item in dataset.fields:
+        items += _field_items(item, columns, derived, dataset.null_text)
+    source = table_function(group.shape, [file.path for file in group.files])
+    return f"select {', '.join(items)} from {source}"
+
+
+def _field_items(
+    item: Field, columns: Sequence[DeliveredColumn], derived: Mapping[str, str], null_text: str | None
+) -> list[str]:
+    """Return the select items of one field: its value, and the delivered text where that did not convert."""
+    sql_type = SQL_TYPES[item.type]
+    found = columns_of(item, columns)
+    expressions = [conversion(item, column, null_text) for column in found]
+    expressions += [derived[item.name]] if item.name in derived else []
+    items = [f"cast({_first_of(expressions)} as {sql_type}) as {quoted(item.name)}"]
+    if item.type in CONVERTED:
+        failures = [failure for column in found if (failure := unconverted(item, column, null_text))]
+        items.append(f"cast({_first_of(failures)} as varchar) as {quoted('bad_' + item.name)}")
+    if item.is_billed:
+        rests = [rest(item, column, null_text) for column in found]
+        items.append(f"cast({_first_of(rests)} as decimal(38, 24)) as {quoted('rest_' + item.name)}")
+    return items
+
+
+def _first_of(expressions: Sequence[str]) -> str:
+    """Return one expression that takes the first that is not null."""
+    if not expressions:
+        return "null"
+    return expressions[0] if len(expressions) == 1 else f"coalesce({', '.join(expressions)})"

@@ -1,0 +1,115 @@
+"""Landing: delivered files copied, unchanged, to `landing/<source>/<month>/<version>/`.
+
+A delivery appears there whole or not at all: files are copied into a temporary directory, synced, and the directory is
+renamed. `delivery.json` beside the files says what they are, so that a rebuild needs nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+
+from ingest.delivery import DeliveredFile, Delivery
+from ingest.errors import SourceUnreadable
+from sql.files import TEMPORARY_MARK, copy_file, make_directory, remove_tree, rename, sync_directory, sync_file, write_text
+
+RECORD = "delivery.json"
+KEPT_VERSIONS = 2
+"""The version in force and the one before it, which answers what a restatement changed."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]")
+
+
+def version_directory(landing: Path, delivery: Delivery) -> Path:
+    """Return where a delivery lands."""
+    return landing / delivery.source / f"{delivery.billing_month:%Y-%m}" / delivery.version
+
+
+def land(landing: Path, delivery: Delivery) -> Delivery:
+    """Copy the files of a delivery to its place and return the delivery of the landed files.
+
+    Raises SourceUnreadable where a file changed or vanished while it was copied; nothing is then landed.
+    """
+    target = version_directory(landing, delivery)
+    if not target.is_dir():
+        temporary = target.with_name(f".{target.name}{TEMPORARY_MARK}")
+        remove_tree(temporary)
+        make_directory(temporary)
+        names = _names(delivery)
+        for file, name in zip(delivery.files, names, strict=True):
+            _copy(file, temporary / name)
+        _record(delivery, names, temporary / RECORD)
+        sync_directory(temporary)
+        rename(temporary, target)
+    return read_landed(target, delivery.source, delivery.billing_month)
+
+
+def read_landed(directory: Path, source: str, billing_month: date) -> Delivery:
+    """Return the delivery that stands in a version directory."""
+    record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+    files = tuple(
+        DeliveredFile(name=item["name"], path=directory / item["name"], size=item["size"], sha256=item["sha256"])
+        for item in record["files"]
+    )
+    return Delivery(
+        source=source,
+        billing_month=billing_month,
+        version=directory.name,
+        files=files,
+        rows_of_month_only=record["rows_of_month_only"],
+        month_is_stated=record["month_is_stated"],
+    )
+
+
+def prune(landing: Path, source: str, billing_month: date, kept: list[str]) -> None:
+    """Remove the versions of a month that are not in `kept`."""
+    month = landing / source / f"{billing_month:%Y-%m}"
+    for directory in sorted(month.iterdir()) if month.is_dir() else []:
+        if directory.name not in kept:
+            remove_tree(directory)
+
+
+def remove_interrupted(landing: Path) -> None:
+    """Remove what an interrupted night left half copied."""
+    for directory in landing.glob(f"*/*/.*{TEMPORARY_MARK}"):
+        remove_tree(directory)
+
+
+def _names(delivery: Delivery) -> list[str]:
+    """Return a safe, unique name per file: its base name, with a number before it where two are alike."""
+    names: list[str] = []
+    for position, file in enumerate(delivery.files, start=1):
+        plain = _UNSAFE.sub("_", Path(file.name).name).lstrip(".") or "file"
+        names.append(plain if plain not in names else f"{position:05d}-{plain}")
+    return names
+
+
+def _copy(file: DeliveredFile, target: Path) -> None:
+    """Copy one file and see that it is still the file whose checksum was taken."""
+    try:
+        before = file.path.stat()
+        copy_file(file.path, target)
+        after = file.path.stat()
+    except FileNotFoundError as error:
+        raise SourceUnreadable("the file vanished while it was copied", file=file.name) from error
+    same = (before.st_size, before.st_mtime_ns, before.st_ino) == (after.st_size, after.st_mtime_ns, after.st_ino)
+    if not same or target.stat().st_size != file.size:
+        raise SourceUnreadable(
+            "the file changed while it was copied", file=file.name, hint="the next night takes it once it is whole"
+        )
+    sync_file(target)
+
+
+def _record(delivery: Delivery, names: list[str], path: Path) -> None:
+    """Write what the landed files are."""
+    files = [
+        {"name": name, "delivered_as": file.name, "size": file.size, "sha256": file.sha256}
+        for file, name in zip(delivery.files, names, strict=True)
+    ]
+    record = {
+        "files": files,
+        "rows_of_month_only": delivery.rows_of_month_only,
+        "month_is_stated": delivery.month_is_stated,
+    }
+    write_text(path, json.dumps(record, indent=1, sort_keys=True))

@@ -1,0 +1,178 @@
+"""The ledger: what is loaded, from which files, with which totals. Tables `ops.load*`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from ingest.delivery import Delivery
+from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL
+from sql.warehouse import Warehouse, quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Odd input, or rows dropped or added, under the name of the rule. `effect` is noted, dropped or added."""
+
+    rule: str
+    effect: str
+    subject: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """Control totals of one provider, billing account and currency."""
+
+    provider: str
+    billing_account_id: str
+    billing_currency: str
+    rows_loaded: int
+    delivered_cost: Decimal
+    billed_cost: Decimal
+    rounded_cost: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRecord:
+    """What one load came to."""
+
+    delivery: Delivery
+    export_kind: str
+    part: str
+    loaded_at: datetime
+    rows_read: int
+    rows_loaded: int
+    last_usage_date: date | None
+    has_resource_ids: bool
+    totals: Sequence[Total]
+    counts: Sequence[Count]
+
+
+def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tuple[str, int] | None:
+    """Return the id and rows of the load in force of a (source, month), or None."""
+    row = warehouse.row(
+        "select load_id, rows_loaded from ops.load where is_current and source = ? and billing_month = ?",
+        [source, billing_month],
+    )
+    return None if row is None else (str(row[0]), int(str(row[1])))
+
+
+def current_load_ids(warehouse: Warehouse) -> set[str]:
+    """Return the ids of all loads in force."""
+    return {str(row[0]) for row in warehouse.rows("select load_id from ops.load where is_current")}
+
+
+def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str]:
+    """Return the versions of a (source, month) that were loaded, newest first."""
+    rows = warehouse.rows(
+        "select version from ops.load where source = ? and billing_month = ? order by sequence desc", [source, billing_month]
+    )
+    return [str(row[0]) for row in rows]
+
+
+def other_holders(warehouse: Warehouse, source: str, billing_month: date, totals: Sequence[Total]) -> dict[str, list[str]]:
+    """Return the other sources that hold one of these billing accounts in this month, with those accounts."""
+    held: dict[str, list[str]] = {}
+    for total in totals:
+        rows = warehouse.rows(
+            "select distinct load.source from ops.load as load inner join ops.load_total as total"
+            " on total.load_id = load.load_id where load.is_current and load.source <> ? and load.billing_month = ?"
+            " and total.provider = ? and total.billing_account_id = ? order by 1",
+            [source, billing_month, total.provider, total.billing_account_id],
+        )
+        for row in rows:
+            held.setdefault(str(row[0]), []).append(total.billing_account_id)
+    return held
+
+
+def accounts(warehouse: Warehouse, source: str, billing_month: date) -> set[str]:
+    """Return the billing accounts that a source holds in a month."""
+    rows = warehouse.rows(
+        "select total.billing_account_id from ops.load as load inner join ops.load_total as total"
+        " on total.load_id = load.load_id where load.is_current and load.source = ? and load.billing_month = ?",
+        [source, billing_month],
+    )
+    return {str(row[0]) for row in rows}
+
+
+def retire(warehouse: Warehouse, source: str, billing_month: date, tables: Sequence[str]) -> None:
+    """Take a part out of force and drop its tables; its ledger rows stay."""
+    warehouse.execute(
+        "update ops.load set is_current = false where source = ? and billing_month = ?", [source, billing_month]
+    )
+    for table in tables:
+        warehouse.execute(f"drop table if exists parts.{quoted(table)}")
+
+
+def record(warehouse: Warehouse, load: LoadRecord) -> None:
+    """Write the ledger rows of a load and put it in force. To be called in the transaction that swaps the part."""
+    delivery, load_id = load.delivery, load.delivery.load_id
+    previous = warehouse.value(
+        "select coalesce(max(sequence), 0) from ops.load where source = ? and billing_month = ?",
+        [delivery.source, delivery.billing_month],
+    )
+    for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
+        warehouse.execute(f"delete from {table.full_name} where load_id = ?", [load_id])
+    warehouse.execute(
+        "update ops.load set is_current = false where source = ? and billing_month = ?",
+        [delivery.source, delivery.billing_month],
+    )
+    providers = sorted({total.provider for total in load.totals})
+    _insert(
+        warehouse,
+        LOAD.full_name,
+        [
+            (
+                load_id,
+                delivery.source,
+                delivery.billing_month,
+                delivery.version,
+                int(str(previous)) + 1,
+                True,
+                load.export_kind,
+                load.part,
+                ", ".join(providers),
+                load.loaded_at,
+                len(delivery.files),
+                delivery.size,
+                load.rows_read,
+                load.rows_loaded,
+                load.last_usage_date,
+                load.has_resource_ids,
+                "unproven",
+            )
+        ],
+    )
+    _insert(warehouse, LOAD_FILE.full_name, [(load_id, file.name, file.size, file.sha256) for file in delivery.files])
+    _insert(
+        warehouse,
+        LOAD_TOTAL.full_name,
+        [
+            (
+                load_id,
+                total.provider,
+                total.billing_account_id,
+                total.billing_currency,
+                total.rows_loaded,
+                total.delivered_cost,
+                total.billed_cost,
+                total.rounded_cost,
+            )
+            for total in load.totals
+        ],
+    )
+    _insert(
+        warehouse,
+        LOAD_COUNT.full_name,
+        [(load_id, count.rule, count.effect, count.subject, count.rows) for count in load.counts],
+    )
+
+
+def _insert(warehouse: Warehouse, table: str, rows: Sequence[Sequence[object]]) -> None:
+    """Insert a handful of rows in one statement."""
+    if rows:
+        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
+        warehouse.execute(f"insert into {table} values {marks}", [value for row in rows for value in row])

@@ -1,0 +1,209 @@
+"""Values of the configuration: what a month, an amount, a glob, a threshold, an address may look like.
+
+Pure functions from text to value. Each raises ValueError with one lower-case clause that never repeats a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_MONTH = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_AMOUNT = re.compile(r"\d{1,26}(?:\.\d{1,12})?")
+_PERCENT = re.compile(r"(?P<percent>\d{1,6}(?:\.\d{1,6})?)\s*%")
+_PRICED = re.compile(r"(?P<amount>\S+)\s+(?P<currency>\S+)")
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_MEMORY = re.compile(r"(?P<amount>\d+(?:\.\d+)?)\s*(?:[KMGT]i?B?)", re.IGNORECASE)
+_STORAGE_VERSION = re.compile(
+    r"v0\.10\.[0-3]|v1\.0\.0|v1\.1\.[0-3]|v1\.2\.[0-2]|v1\.3\.[0-2]|v1\.4\.[0-5]|v1\.5\.[0-6]|v2\.0\.[01]|latest"
+)
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?")
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_PLACES = Decimal("0.000000000001")
+_ENOUGH_DIGITS = 60
+
+
+def parse_name(text: str) -> str:
+    """Accept an identifier that is safe as a directory and table name."""
+    if not _NAME.fullmatch(text):
+        raise ValueError("must be lower-case letters, digits, - and _, beginning with a letter or digit, 63 at most")
+    return text
+
+
+def parse_label(text: str) -> str:
+    """Accept the name of a team, project, tag key or account as the cloud spells it."""
+    if not text or text != text.strip() or not text.isprintable():
+        raise ValueError("must be a printable name without spaces around it")
+    if len(text) > 256:
+        raise ValueError("must be 256 characters at most")
+    return text
+
+
+def parse_exact_label(text: str) -> str:
+    """Accept a name, and refuse a pattern where only exact names are looked up."""
+    if is_glob(text):
+        raise ValueError("must be an exact name; * and ? work in match and in a budget's scope")
+    return parse_label(text)
+
+
+def parse_glob(text: str) -> str:
+    """Accept a glob over a whole value; only `*` and `?` are special."""
+    return parse_label(text)
+
+
+def is_glob(text: str) -> bool:
+    """Return whether `text` matches more than itself."""
+    return "*" in text or "?" in text
+
+
+def like_pattern(glob: str) -> str:
+    r"""Return the LIKE pattern, escaped with a backslash, that matches what `glob` matches."""
+    special = {"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": "\\\\"}
+    return "".join(special.get(character, character) for character in glob)
+
+
+def parse_month(text: str) -> date:
+    """Return the first day of a `YYYY-MM`."""
+    match = _MONTH.fullmatch(text)
+    if match is None:
+        raise ValueError('must be a month, "YYYY-MM"')
+    return date(int(match["year"]), int(match["month"]), 1)
+
+
+def parse_period(text: str) -> str:
+    """Accept `YYYY-MM` or `from-rows`."""
+    if text != "from-rows" and not _MONTH.fullmatch(text):
+        raise ValueError('must be a month, "YYYY-MM", or "from-rows"')
+    return text
+
+
+def parse_currency(text: str) -> str:
+    """Accept an ISO 4217 code."""
+    if not _CURRENCY.fullmatch(text):
+        likely = text.strip().upper()
+        advice = f', did you mean "{likely}"?' if _CURRENCY.fullmatch(likely) else ""
+        raise ValueError(f"must be the three capital letters of an ISO 4217 currency{advice}")
+    return text
+
+
+def parse_amount(text: str) -> Decimal:
+    """Return an exact amount above zero: up to 26 digits, then up to 12 decimals [the currency beside it]."""
+    if not _AMOUNT.fullmatch(text) or not text.isascii():
+        raise ValueError('must be a decimal number in quotes, like "180000" or "180000.50"')
+    amount = Decimal(text)
+    if amount <= 0:
+        raise ValueError("must be more than zero")
+    return amount
+
+
+def parse_threshold(text: str, limit: Decimal, currency: str) -> Decimal:
+    """Return the amount that `80%` or `150000 USD` stands for under `limit`, in `currency`, at 12 decimals."""
+    percent = _PERCENT.fullmatch(text)
+    if percent is not None:
+        return _share(limit, percent["percent"])
+    priced = _PRICED.fullmatch(text)
+    if priced is None:
+        raise ValueError('must be a share or an amount, like "80%" or "150000 USD"')
+    amount = parse_amount(priced["amount"])
+    if parse_currency(priced["currency"]) != currency:
+        raise ValueError(f"is in {priced['currency']} but the limit is in {currency}, and no rate joins them")
+    return amount
+
+
+def _share(limit: Decimal, percent: str) -> Decimal:
+    with localcontext() as context:
+        context.prec = _ENOUGH_DIGITS
+        amount = (limit * Decimal(percent) / 100).quantize(_PLACES, rounding=ROUND_HALF_UP)
+    if amount <= 0:
+        raise ValueError("must be more than zero")
+    return amount
+
+
+def check_threshold(text: str) -> str:
+    """Accept the form of a threshold; its currency is compared with the limit's by `parse_threshold`."""
+    priced = _PRICED.fullmatch(text)
+    currency = priced["currency"] if priced and not _PERCENT.fullmatch(text) else "USD"
+    parse_threshold(text, Decimal(1), currency)
+    return text
+
+
+def parse_location(text: str) -> str:
+    """Accept a folder or file on disk; the text of a refused URL is not repeated, since it may carry a key."""
+    scheme = _SCHEME.match(text)
+    if scheme is not None:
+        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads folders on disk only")
+    return parse_path(text)
+
+
+def parse_path(text: str) -> str:
+    """Accept a path."""
+    if not text.strip() or any(not character.isprintable() for character in text):
+        raise ValueError("must be a path without control characters")
+    if text.startswith("~"):
+        raise ValueError("must be written out in full: ~ is not expanded, since cron may have another home")
+    return text
+
+
+def parse_memory(text: str) -> str:
+    """Accept a size that DuckDB understands."""
+    match = _MEMORY.fullmatch(text.strip())
+    if match is None or not text.isascii() or Decimal(match["amount"]) <= 0:
+        raise ValueError('must be a size like "1GB" or "512MB"')
+    return text.strip()
+
+
+def parse_storage_version(text: str) -> str:
+    """Accept a DuckDB version whose file format can be written."""
+    if not _STORAGE_VERSION.fullmatch(text):
+        raise ValueError('must be a DuckDB version that can be written, like "v1.2.0", or "latest"')
+    return text
+
+
+def parse_host(text: str) -> str:
+    """Accept a host name or address; refused text is not repeated, since people paste URLs with passwords."""
+    if not _HOST.fullmatch(text):
+        raise ValueError("must be a host name or an address alone, without scheme, user or port")
+    return text
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether `host` is this machine, so that mail to it crosses no network."""
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def parse_reference(text: str) -> str:
+    """Accept `env:NAME` or `file:PATH`, without ever repeating the text."""
+    scheme, _, target = text.partition(":")
+    is_variable = scheme == "env" and _ENVIRONMENT_NAME.fullmatch(target)
+    is_file = scheme == "file" and target.strip() and target.isprintable() and not target.startswith("//")
+    if not (is_variable or is_file):
+        raise ValueError("must be a reference, env:NAME or file:PATH, so that no secret stands in the file")
+    return text
+
+
+def parse_address(text: str) -> str:
+    """Accept exactly one plain e-mail address."""
+    from email.errors import NonASCIILocalPartDefect
+    from email.policy import default
+
+    message = 'must be one plain e-mail address, like "team@example.com"; list several as several entries'
+    if not text.isprintable() or text != text.strip() or len(text) > 254 or not re.search(r"[^@]@[^@]", text):
+        raise ValueError(message)
+    try:
+        header = default.header_factory("To", text)
+    except (IndexError, ValueError) as error:
+        raise ValueError(message) from error
+    defects = [defect for defect in header.defects if not isinstance(defect, NonASCIILocalPartDefect)]
+    addresses = [address.addr_spec for address in header.addresses]
+    if defects or addresses != [text]:
+        raise ValueError(message)
+    return text

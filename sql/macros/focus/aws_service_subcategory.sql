@@ -1,0 +1,46 @@
+-- FOCUS ServiceSubcategory of an AWS service; the category's own "Other" where no finer one is certain.
+-- Source: FOCUS 1.2, allowed values of ServiceSubcategory.
+create or replace macro focus.aws_service_subcategory(service_code, service_name) as
+    case
+        when service_name = 'Amazon Elastic Block Store' then 'Block Storage'
+        when service_name = 'AWS Data Transfer' then 'Network Connectivity'
+        when contains(service_name, 'Bedrock') or starts_with(service_code, 'AmazonBedrock') then 'Generative AI'
+        when service_code in ('AmazonSageMaker', 'MachineLearningSavingsPlans') then 'Machine Learning'
+        when service_code in ('AmazonEC2', 'AmazonLightsail', 'ComputeSavingsPlans') then 'Virtual Machines'
+        when service_code = 'AWSLambda' then 'Serverless Compute'
+        when service_code in ('AmazonECS', 'AmazonEKS', 'AmazonECR', 'AmazonECRPublic', 'AWSAppRunner') then 'Containers'
+        when service_code in ('AmazonWorkSpaces', 'AmazonAppStream') then 'End User Computing'
+        when service_code in ('AmazonS3', 'AmazonS3GlacierDeepArchive', 'AmazonGlacier') then 'Object Storage'
+        when service_code in ('AmazonEFS', 'AmazonFSx') then 'File Storage'
+        when service_code = 'AWSBackup' then 'Backup Storage'
+        when service_code in ('AmazonRDS', 'AmazonAurora') then 'Relational Databases'
+        when service_code in ('AmazonDynamoDB', 'AmazonDocDB', 'AmazonNeptune', 'AmazonMCS') then 'NoSQL Databases'
+        when service_code in ('AmazonElastiCache', 'AmazonMemoryDB', 'AmazonDAX') then 'Caching'
+        when service_code = 'AmazonRedshift' then 'Data Warehouses'
+        when service_code = 'AmazonTimestream' then 'Time Series Databases'
+        when service_code in ('AmazonVPC', 'AWSPrivateLink', 'AWSTransitGateway') then 'Network Infrastructure'
+        when service_code in ('AWSDirectConnect', 'AmazonVPNConnections', 'AWSDataTransfer') then 'Network Connectivity'
+        when service_code = 'AWSELB' then 'Application Networking'
+        when service_code = 'AmazonCloudFront' then 'Content Delivery'
+        when service_code in ('AmazonRoute53', 'AWSGlobalAccelerator') then 'Network Routing'
+        when service_code in ('AmazonAthena', 'AWSGlue', 'ElasticMapReduce') then 'Data Processing'
+        when service_code in ('AmazonKinesis', 'AmazonKinesisFirehose', 'AmazonKinesisAnalytics', 'AmazonMSK')
+        then 'Streaming Analytics'
+        when service_code = 'AmazonES' then 'Search'
+        when service_code = 'AmazonQuickSight' then 'Business Intelligence'
+        when service_code in ('AmazonSNS', 'AWSQueueService', 'AWSEvents', 'AmazonMQ') then 'Messaging'
+        when service_code in ('AmazonApiGateway', 'AmazonAppSync') then 'API Management'
+        when service_code = 'AmazonStates' then 'Workflow Orchestration'
+        when service_code in ('AmazonCloudWatch', 'AmazonGrafana', 'AmazonPrometheus', 'AWSXRay') then 'Observability'
+        when starts_with(service_code, 'AWSSupport') or service_code = 'AWSDeveloperSupport' then 'Support'
+        when service_code in ('AWSCostExplorer', 'AWSBudgets') then 'Cost Management'
+        when service_code in ('AWSCloudTrail', 'AWSConfig') then 'Compliance'
+        when service_code in ('AWSSecretsManager', 'awskms') then 'Secret Management'
+        when service_code in ('AmazonGuardDuty', 'AmazonDetective', 'awswaf', 'AWSShield')
+        then 'Threat Detection and Response'
+        when service_code in ('AmazonInspector', 'AmazonInspectorV2', 'AWSSecurityHub', 'AmazonMacie')
+        then 'Security Posture Management'
+        when service_code in ('AmazonCognito', 'AWSIAM', 'AWSDirectoryService') then 'Identity and Access Management'
+        when service_code in ('CodeBuild', 'AWSCodePipeline') then 'Continuous Integration and Deployment'
+        else 'Other (' || focus.aws_service_category(service_code, service_name) || ')'
+    end

@@ -1,0 +1,315 @@
+"""Models as files: one SELECT per `.sql` under `models/core` and `models/marts`, with a header that says what it gives.
+
+    -- One sentence of purpose.
+    -- grain: one row per ...
+    -- key: source, billing_month, resource_id?      (`?`: null is a value of this column; a long key takes several lines)
+    -- materialized: full                            (else: built by month; view: by month, but nothing is stored)
+    -- lookback: 2 months                            (only where a month reads earlier ones)
+
+References to other relations are found by a small scanner, since a night with nothing new must not pay for importing a
+parser; `verify` proves with sqlglot that the scanner saw what a parser sees, once per text (see `sql.runner`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from sql.contract import ANALYSIS_TABLES, OPS_TABLES, SETTINGS_TABLES
+from sql.errors import ModelError
+from sql.parts import PARTITIONED
+
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "core": ("focus", "settings", "ops", "core"),
+    "marts": ("focus", "settings", "ops", "core", "analysis", "marts"),
+}
+"""Schemas that a model of each schema may read."""
+
+TABLES = frozenset(table.full_name for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES))
+"""Relations that Python writes and models may read."""
+
+_SCAN = re.compile(
+    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\bdistinct\s+from\b"""
+    r"""|\b(?:from|join)\s+(?P<name>[a-z_]\w*\.[a-z_]\w*)""",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALIASED = re.compile(r"\s+as\s", re.IGNORECASE)
+_HEADER_KEY = re.compile(r"^(grain|key|materialized|lookback):\s*(.+)$")
+_LOOKBACK = re.compile(r"^(\d+) months?$")
+_COLUMN = re.compile(r"(?:\bas\s+|^\s*(?:\w+\.)?)(\w+)\s*,?\s*$", re.IGNORECASE)
+_CHECK_START = re.compile(r"^-- (check|warn):\s*(.+)$", re.MULTILINE)
+_NOT_COUNTED = re.compile(r"'(?:[^']|'')*'")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a text names a relation: `text[start:end]` is `name`."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """One column of a key; `is_nullable` where null counts as a value."""
+
+    name: str
+    is_nullable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A SELECT and the relations that it reads."""
+
+    text: str
+    references: tuple[Reference, ...]
+
+    def spliced(self, relations: Mapping[str, str]) -> str:
+        """Return the text with each reference named in `relations` replaced by that SQL, aliased by its own name."""
+        pieces, position = [], 0
+        for reference in self.references:
+            if reference.name not in relations:
+                continue
+            alias = "" if _ALIASED.match(self.text, reference.end) else f" as {reference.name.split('.')[1]}"
+            pieces += [self.text[position : reference.start], relations[reference.name], alias]
+            position = reference.end
+        return "".join([*pieces, self.text[position:]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A query beside a model that must return no rows; `is_warning` where rows are only reported."""
+
+    sentence: str
+    is_warning: bool
+    query: Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """One parsed model file with its checks."""
+
+    schema: str
+    name: str
+    purpose: str
+    key: tuple[KeyColumn, ...]
+    is_full: bool
+    is_view: bool
+    lookback_months: int
+    query: Query
+    checks: tuple[Check, ...]
+    descriptions: Mapping[str, str]
+    """Column -> the comment line above it."""
+
+    @property
+    def full_name(self) -> str:
+        """Return `schema.name`."""
+        return f"{self.schema}.{self.name}"
+
+    @cached_property
+    def dependencies(self) -> frozenset[str]:
+        """Return the relations that the model or its checks read, itself apart."""
+        queries = (self.query, *(check.query for check in self.checks))
+        return frozenset(ref.name for query in queries for ref in query.references) - {self.full_name}
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the hash of the texts: what a fingerprint knows about the model itself."""
+        texts = [self.query.text, *(f"{check.is_warning}{check.sentence}{check.query.text}" for check in self.checks)]
+        return digest_of(texts)
+
+
+def digest_of(pieces: Iterable[str]) -> str:
+    """Return one hash of several texts in order."""
+    return hashlib.sha256("\0".join(pieces).encode()).hexdigest()
+
+
+def load_models(root: Traversable | None = None) -> tuple[Model, ...]:
+    """Return the models under `root` (ours where None) in an order in which they can be built.
+
+    Raises ModelError for a broken header, an unknown relation, a cycle or a read across layers or months.
+    """
+    top = files("sql").joinpath("models") if root is None else root
+    models = {model.full_name: model for schema in LAYERS for model in _models_in(top.joinpath(schema), schema)}
+    for model in models.values():
+        _validate(model, models)
+    graph = {name: sorted(model.dependencies & models.keys()) for name, model in sorted(models.items())}
+    try:
+        return tuple(models[name] for name in TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise ModelError(error.args[1][0], f"is part of a cycle: {' -> '.join(error.args[1])}") from error
+
+
+def scan(text: str) -> Query:
+    """Return `text` with its references `from schema.name` and `join schema.name`, comments and strings left out."""
+    found = (match for match in _SCAN.finditer(text) if match["name"])
+    return Query(
+        text=text,
+        references=tuple(Reference(match["name"], match.start("name"), match.end("name")) for match in found),
+    )
+
+
+def parse_model(schema: str, name: str, text: str, check_text: str = "") -> Model:
+    """Return the model that a file and the check file beside it describe."""
+    full_name = f"{schema}.{name}"
+    header, body = _split_header(text)
+    keys, purpose = _header_fields(header)
+    missing = [wanted for wanted in ("grain", "key") if wanted not in keys]
+    if missing or not purpose:
+        raise ModelError(full_name, f"the header has no {missing[0] if missing else 'sentence of purpose'}")
+    kind = keys.get("materialized")
+    if kind not in (None, "full", "view"):
+        raise ModelError(full_name, f"cannot be materialized {kind!r}; full and view are known")
+    model = Model(
+        schema=schema,
+        name=name,
+        purpose=purpose,
+        key=tuple(_key_columns(keys["key"])),
+        is_full=kind == "full",
+        is_view=kind == "view",
+        lookback_months=_lookback(full_name, keys.get("lookback")),
+        query=scan(text.strip().rstrip(";")),
+        checks=tuple(_checks(check_text)),
+        descriptions=_descriptions(body),
+    )
+    if not model.is_full and KeyColumn("billing_month", is_nullable=False) not in model.key:
+        raise ModelError(full_name, "is built by month, so its key must contain billing_month")
+    return model
+
+
+def verify(models: Iterable[Model]) -> None:
+    """Prove with sqlglot that each text is one query and reads just what the scanner found; raise ModelError if not."""
+    for model in models:
+        for query in (model.query, *(check.query for check in model.checks)):
+            _verify_query(model.full_name, query)
+
+
+def _verify_query(model: str, query: Query) -> None:
+    """Compare the scanner's references with those of a parser."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        statements = sqlglot.parse(query.text, read="duckdb")
+    except sqlglot.errors.SqlglotError as error:
+        raise ModelError(model, f"cannot be parsed: {str(error).splitlines()[0]}") from error
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise ModelError(model, "must be exactly one SELECT")
+    named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
+    tables = list(statements[0].find_all(exp.Table))
+    parsed = sorted(f"{table.db}.{table.name}" for table in tables if table.db)
+    stray = sorted({table.name for table in tables if not table.db} - named)
+    if stray or parsed != sorted(reference.name for reference in query.references):
+        raise ModelError(
+            model,
+            f"reads {', '.join(stray or parsed)} in a form that the runner does not see",
+            hint="name each relation as schema.name right after from or join",
+        )
+
+
+def _models_in(directory: Traversable, schema: str) -> Iterator[Model]:
+    """Yield the models of one directory."""
+    if not directory.is_dir():
+        return
+    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in directory.iterdir() if entry.name.endswith(".sql")}
+    for file, text in sorted(texts.items()):
+        name = file.removesuffix(".sql")
+        if not name.endswith(".check"):
+            yield parse_model(schema, name, text, texts.get(f"{name}.check.sql", ""))
+        elif f"{name.removesuffix('.check')}.sql" not in texts:
+            raise ModelError(f"{schema}.{name}", "is a check file without a model beside it")
+
+
+def _validate(model: Model, models: Mapping[str, Model]) -> None:
+    """Refuse unknown relations, reads across layers and undeclared reads across months."""
+    for name in sorted(model.dependencies):
+        upstream = models.get(name)
+        if name.split(".")[0] not in LAYERS[model.schema]:
+            raise ModelError(model.full_name, f"may not read {name}: {model.schema} stands below it")
+        if upstream is None and name not in TABLES and name not in PARTITIONED:
+            raise ModelError(model.full_name, f"reads {name}, which does not exist")
+        if upstream is not None and upstream.is_full and not model.is_full and not model.lookback_months:
+            raise ModelError(
+                model.full_name,
+                f"is built by month and may not read {name}, which spans months",
+                hint="declare `-- materialized: full` or `-- lookback: N months`",
+            )
+
+
+def _split_header(text: str) -> tuple[list[str], list[str]]:
+    """Return the comment lines that open a file, without their dashes, and the lines after them."""
+    lines = text.strip().splitlines()
+    size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    return [line.removeprefix("--").strip() for line in lines[:size]], lines[size:]
+
+
+def _header_fields(header: list[str]) -> tuple[dict[str, str], str]:
+    """Return the `key: value` lines of a header and the sentences before them."""
+    keys: dict[str, str] = {}
+    purpose: list[str] = []
+    for line in header:
+        match = _HEADER_KEY.match(line)
+        if match:
+            keys[match[1]] = f"{keys[match[1]]} {match[2].strip()}" if match[1] in keys else match[2].strip()
+        elif not keys:
+            purpose.append(line)
+    return keys, " ".join(purpose).strip().rstrip(".")
+
+
+def _key_columns(text: str) -> Iterator[KeyColumn]:
+    """Yield the columns of `a, b?`."""
+    for piece in text.split(","):
+        column = piece.strip()
+        yield KeyColumn(column.rstrip("?"), is_nullable=column.endswith("?"))
+
+
+def _lookback(model: str, text: str | None) -> int:
+    """Return the months of `2 months`, 0 where the header has none."""
+    if text is None:
+        return 0
+    match = _LOOKBACK.match(text)
+    if match is None or int(match[1]) == 0:
+        raise ModelError(model, f"lookback must read `N months`, not {text!r}")
+    return int(match[1])
+
+
+def _checks(text: str) -> Iterator[Check]:
+    """Yield the blocks of a check file."""
+    starts = list(_CHECK_START.finditer(text))
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    for match, end in zip(starts, ends, strict=bool(starts)):
+        body = text[match.end() : end].strip().rstrip(";")
+        yield Check(sentence=match[2].strip(), is_warning=match[1] == "warn", query=scan(body))
+
+
+def _descriptions(lines: list[str]) -> dict[str, str]:
+    """Return column -> the comment lines directly above it; a later mention of a column wins."""
+    found: dict[str, str] = {}
+    comment: list[str] = []
+    expression = ""
+    for line in (line.strip() for line in lines):
+        if line.startswith("--"):
+            comment = [line.removeprefix("--").strip()] if expression else [*comment, line.removeprefix("--").strip()]
+            expression = ""
+        elif comment:
+            is_last = line.startswith("from ")
+            expression = expression if is_last else f"{expression} {line}"
+            if is_last or _is_whole(expression):
+                column = _COLUMN.search(expression)
+                found.update({column[1]: " ".join(comment)} if column else {})
+                comment, expression = [], ""
+    return found
+
+
+def _is_whole(expression: str) -> bool:
+    """Return whether an expression has ended: at a comma outside parentheses and `case ... end`."""
+    text = _NOT_COUNTED.sub("", expression).lower()
+    closed = text.count("(") == text.count(")")
+    return closed and text.endswith(",") and len(re.findall(r"\bcase\b", text)) == len(re.findall(r"\bend\b", text))

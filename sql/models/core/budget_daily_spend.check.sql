@@ -1,0 +1,29 @@
+-- check: a budget of everything with taxes, refunds and credits in counts every cost of its basis, exactly
+with whole as (
+    select budgets.budget_id, budgets.basis
+    from settings.budget as budgets
+    left join settings.budget_scope as scopes on budgets.budget_id = scopes.budget_id
+    where scopes.budget_id is null
+        and budgets.includes_tax
+        and budgets.includes_refunds
+        and budgets.includes_credits
+        and budgets.basis <> 'list'
+),
+built as (
+    select whole.budget_id, spend.billing_currency, sum(spend.spent_amount) as amount
+    from whole
+    inner join core.budget_daily_spend as spend on whole.budget_id = spend.budget_id
+    group by whole.budget_id, spend.billing_currency
+),
+given as (
+    select
+        whole.budget_id,
+        costs.billing_currency,
+        sum(case when whole.basis = 'billed' then costs.billed_cost else costs.effective_cost end) as amount
+    from whole
+    cross join core.costs_attributed as costs
+    group by whole.budget_id, costs.billing_currency
+)
+select * from built except select * from given
+union all
+(select * from given except select * from built)

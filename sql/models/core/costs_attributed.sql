@@ -1,0 +1,42 @@
+-- Cost of each day by project and team, resources summed: what the marts without resources are built from.
+-- grain: one row per day, billing account, project, team, service, kind of charge, invoice and currency
+-- key: source, billing_month, charge_date, provider?, billing_account_id?, project, team, service_name?,
+-- key: service_category?, charge_category?, credit_kind?, invoice_id?, billing_currency
+with charges as (select * from core.charge_cube)
+
+select
+    charges.source,
+    charges.billing_month,
+    charges.charge_date,
+    charges.provider,
+    charges.billing_account_id,
+    charges.project,
+    charges.team,
+    charges.service_name,
+    charges.service_category,
+    charges.charge_category,
+    charges.credit_kind,
+    charges.invoice_id,
+    charges.billing_currency,
+    sum(charges.billed_cost) as billed_cost,
+    sum(charges.effective_cost) as effective_cost,
+    sum(charges.cost_before_credits) as cost_before_credits,
+    sum(charges.list_cost) as list_cost,
+    sum(charges.contracted_cost) as contracted_cost,
+    sum(charges.promotional_credit) as promotional_credit,
+    cast(sum(charges.charge_rows) as bigint) as charge_rows
+from charges
+group by
+    charges.source,
+    charges.billing_month,
+    charges.charge_date,
+    charges.provider,
+    charges.billing_account_id,
+    charges.project,
+    charges.team,
+    charges.service_name,
+    charges.service_category,
+    charges.charge_category,
+    charges.credit_kind,
+    charges.invoice_id,
+    charges.billing_currency

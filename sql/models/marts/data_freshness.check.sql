@@ -1,0 +1,11 @@
+-- check: no source is complete beyond yesterday less its settle days
+select source, complete_through, as_of
+from marts.data_freshness
+where days_behind < 0 or complete_through >= as_of
+
+-- check: every source with charges in force is listed
+select loads.source
+from ops.load as loads
+cross join settings.night as night
+left join marts.data_freshness as freshness on loads.source = freshness.source
+where loads.is_current and freshness.source is null

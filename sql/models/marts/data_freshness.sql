@@ -1,0 +1,76 @@
+-- Through which day each source is complete, as of the night's day.
+-- grain: one row per source that is configured or has charges
+-- key: source
+-- materialized: full
+with night as (select * from settings.night),
+sources as (select * from settings.source),
+loads as (select * from ops.load),
+costs as (select * from core.costs_attributed),
+usage_days as (
+    select costs.source, max(costs.charge_date) as last_usage_date
+    from costs
+    cross join night
+    where costs.charge_category = 'Usage' and costs.charge_date <= night.as_of
+    group by costs.source
+),
+loaded as (
+    select loads.source, max(loads.billing_month) as last_billing_month
+    from loads
+    where loads.is_current
+    group by loads.source
+),
+named as (
+    select sources.source from sources
+    union
+    select loaded.source from loaded
+),
+described as (
+    select
+        named.source,
+        loaded.last_billing_month,
+        usage_days.last_usage_date,
+        night.as_of,
+        cast(night.as_of - interval '1' day as date) as yesterday,
+        coalesce(sources.settle_days, 1) as settle_days,
+        coalesce(sources.is_retired, true) as is_retired
+    from named
+    cross join night
+    left join sources on named.source = sources.source
+    left join loaded on named.source = loaded.source
+    left join usage_days on named.source = usage_days.source
+),
+judged as (
+    select
+        described.*,
+        cast(described.yesterday - described.settle_days * interval '1' day as date) as due_through,
+        cast(
+            case when described.last_usage_date < described.yesterday then described.last_usage_date
+                when described.last_usage_date is not null then described.yesterday
+            end - described.settle_days * interval '1' day as date
+        ) as complete_through
+    from described
+)
+
+select
+    judged.source,
+    -- Latest billing month that is loaded; null where nothing is
+    judged.last_billing_month,
+    -- Last day on which usage begins, days after as_of not counted
+    judged.last_usage_date,
+    -- Last day whose usage is complete: the last day with usage, yesterday at most, less settle_days; null if unknown
+    judged.complete_through,
+    -- The day that counts as today
+    judged.as_of,
+    -- Days after which a day's usage counts as complete
+    judged.settle_days,
+    -- Days between complete_through and the day that could be complete by now; null if unknown
+    date_diff('day', judged.complete_through, judged.due_through) as days_behind,
+    -- True where the configuration no longer names the source
+    judged.is_retired,
+    -- fresh, late (more than a day behind: providers take up to a day to deliver) or no data
+    case
+        when judged.complete_through is null then 'no data'
+        when date_diff('day', judged.complete_through, judged.due_through) > 1 then 'late'
+        else 'fresh'
+    end as state
+from judged

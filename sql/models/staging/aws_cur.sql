@@ -1,0 +1,140 @@
+-- AWS's Cost and Usage Report, legacy or 2.0, as the stored columns of a part.
+-- grain: one row per delivered line, negations of Savings Plans apart, and one row per residual that they leave
+-- key: x_RowNumber
+-- Source: AWS CUR data dictionary, "Line item details"; FOCUS 1.2, BilledCost and EffectiveCost.
+with
+    lines as (
+        select
+            *,
+            coalesce(line_item_line_item_type, 'Usage') as item_type,
+            coalesce(bill_payer_account_id, line_item_usage_account_id) as payer,
+            list_contains(
+                getvariable('net_payers'), coalesce(bill_payer_account_id, line_item_usage_account_id)
+            ) as is_net,
+            coalesce(savings_plan_savings_plan_a_r_n, reservation_reservation_a_r_n) as commitment,
+            coalesce(line_item_unblended_cost, 0) as unblended_cost,
+        from landed
+        where line_item_line_item_type is distinct from 'SavingsPlanNegation'
+    ),
+
+    costed as (
+        select
+            *,
+            case
+                when item_type = 'SavingsPlanCoveredUsage' then 0
+                when
+                    is_net
+                    and item_type in (
+                        'EdpDiscount', 'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount', 'BundledDiscount',
+                        'Discount', 'DistributorDiscount'
+                    )
+                then 0
+                when is_net then coalesce(line_item_net_unblended_cost, unblended_cost)
+                else unblended_cost
+            end as billed_cost,
+        from lines
+    )
+
+select
+    row_number as "x_RowNumber",
+    line_item_availability_zone as "AvailabilityZone",
+    cast(billed_cost as decimal(38, 12)) as "BilledCost",
+    payer as "BillingAccountId",
+    bill_payer_account_name as "BillingAccountName",
+    coalesce(line_item_currency_code, getvariable('default_currency')) as "BillingCurrency",
+    capacity_reservation_capacity_reservation_arn as "CapacityReservationId",
+    capacity_reservation_capacity_reservation_status as "CapacityReservationStatus",
+    case
+        when bill_bill_type = 'Refund' or line_item_usage_start_date < getvariable('billing_month') then 'Correction'
+    end as "ChargeClass",
+    line_item_line_item_description as "ChargeDescription",
+    coalesce(line_item_usage_end_date, getvariable('next_billing_month')) as "ChargePeriodEnd",
+    coalesce(line_item_usage_start_date, getvariable('billing_month')) as "ChargePeriodStart",
+    commitment as "CommitmentDiscountId",
+    case
+        when commitment is null then null
+        when item_type = 'SavingsPlanCoveredUsage' then cast(savings_plan_savings_plan_effective_cost as double)
+        when item_type = 'SavingsPlanRecurringFee' then savings_plan_recurring_commitment_for_billing_period
+        when item_type = 'RIFee' then coalesce(reservation_total_reserved_units, line_item_usage_amount)
+        when item_type in ('DiscountedUsage', 'Fee') then line_item_usage_amount
+    end as "CommitmentDiscountQuantity",
+    -- The on-demand price stands for the negotiated one under a commitment: its rate is no negotiated price.
+    case
+        when item_type in ('DiscountedUsage', 'SavingsPlanCoveredUsage')
+        then coalesce(pricing_public_on_demand_cost, unblended_cost)
+        else billed_cost
+    end as "ContractedCost",
+    case
+        when item_type = 'DiscountedUsage' and is_net
+        then coalesce(reservation_net_effective_cost, reservation_effective_cost, billed_cost)
+        when item_type = 'DiscountedUsage' then coalesce(reservation_effective_cost, billed_cost)
+        when item_type = 'SavingsPlanCoveredUsage' and is_net
+        then
+            coalesce(
+                savings_plan_net_savings_plan_effective_cost, savings_plan_savings_plan_effective_cost, unblended_cost
+            )
+        when item_type = 'SavingsPlanCoveredUsage'
+        then coalesce(savings_plan_savings_plan_effective_cost, unblended_cost)
+        when item_type in ('RIFee', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee') then 0
+        when item_type = 'Fee' and reservation_reservation_a_r_n is not null then 0
+        when
+            item_type = 'Refund'
+            and line_item_product_code = 'ComputeSavingsPlans'
+            and (
+                savings_plan_savings_plan_a_r_n is not null
+                or line_item_line_item_description like 'Refund for one-time fee for Savings Plan ID%'
+            )
+        then 0
+        else billed_cost
+    end as "EffectiveCost",
+    bill_invoice_id as "InvoiceId",
+    case
+        when item_type in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage')
+        then coalesce(pricing_public_on_demand_cost, unblended_cost)
+        else billed_cost
+    end as "ListCost",
+    pricing_public_on_demand_rate as "ListUnitPrice",
+    pricing_currency as "PricingCurrency",
+    line_item_usage_amount as "PricingQuantity",
+    pricing_unit as "PricingUnit",
+    nullif(line_item_legal_entity, 'Amazon Web Services, Inc.') as "PublisherName",
+    coalesce(
+        nullif(product_region_code, 'global'), regexp_extract(line_item_availability_zone, '^(.+-\d+)[a-z]$', 1)
+    ) as "RegionId",
+    line_item_resource_id as "ResourceId",
+    case
+        when line_item_product_code = 'AmazonEC2' and contains(line_item_usage_type, 'EBS:')
+        then 'Amazon Elastic Block Store'
+        when product_product_family = 'Data Transfer' then 'AWS Data Transfer'
+        else coalesce(product_product_name, line_item_product_code, 'Unknown')
+    end as "ServiceName",
+    product_sku as "SkuId",
+    case
+        when product_instance_type is not null
+        then
+            cast(
+                {
+                    'InstanceType': product_instance_type,
+                    'InstanceSeries': product_instance_family,
+                    'OperatingSystem': product_operating_system,
+                    'CoreCount': cast(product_vcpu as integer),
+                    'MemorySize': product_memory,
+                    'GpuCount': product_gpu
+                }::json as varchar
+            )
+    end as "SkuPriceDetails",
+    coalesce(pricing_rate_code, pricing_rate_id) as "SkuPriceId",
+    line_item_usage_account_id as "SubAccountId",
+    line_item_usage_account_name as "SubAccountName",
+    tags_text as "Tags",
+    case when tags_text is not null then hash(tags_text) end as "x_TagSetId",
+    item_type as "x_LineItemType",
+    line_item_operation as "x_Operation",
+    line_item_usage_type as "x_UsageType",
+    line_item_product_code as "x_ServiceCode",
+    bill_invoicing_entity as "x_InvoicingEntity",
+    line_item_unblended_cost as "x_UnblendedCost",
+    line_item_net_unblended_cost as "x_NetUnblendedCost",
+    discounts_text as "x_Discounts",
+    cost_categories_text as "x_CostCategories",
+from costed

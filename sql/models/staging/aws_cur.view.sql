@@ -1,0 +1,121 @@
+-- The columns of FOCUS that follow from a part of AWS's Cost and Usage Report.
+-- grain: one row per charge
+-- key: x_RowNumber
+-- Source: FOCUS 1.2; line item types after the AWS CUR data dictionary.
+with
+    charges as (
+        select
+            *,
+            case
+                when "x_LineItemType" in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') then 'Usage'
+                when "x_LineItemType" in (
+                    'RIFee', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'OtherOutOfCycleCharges',
+                    'FlatRateSubscription'
+                ) then 'Purchase'
+                when "x_LineItemType" = 'Tax' then 'Tax'
+                when "x_LineItemType" in (
+                    'Credit', 'EdpDiscount', 'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount',
+                    'BundledDiscount', 'Discount', 'DistributorDiscount'
+                ) then 'Credit'
+                when "x_LineItemType" in ('Refund', 'SavingsPlanNegation') then 'Adjustment'
+                when "x_UsageType" is not null then 'Usage'
+                else 'Adjustment'
+            end as "ChargeCategory",
+        from part
+    )
+
+select
+    * exclude ("PublisherName", "PricingQuantity", "PricingUnit", "ListUnitPrice"),
+    'BillingAccount' as "BillingAccountType",
+    case
+        when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'FlatRateSubscription') then 'Recurring'
+        when "ChargeCategory" = 'Usage' then 'Usage-Based'
+        else 'One-Time'
+    end as "ChargeFrequency",
+    case
+        when "CommitmentDiscountId" is null then null
+        when contains("CommitmentDiscountId", ':savingsplan/') then 'Spend'
+        else 'Usage'
+    end as "CommitmentDiscountCategory",
+    cast(null as varchar) as "CommitmentDiscountName",
+    case
+        when "CommitmentDiscountId" is not null and "x_LineItemType" in ('DiscountedUsage', 'SavingsPlanCoveredUsage')
+        then 'Used'
+    end as "CommitmentDiscountStatus",
+    case
+        when "CommitmentDiscountId" is null then null
+        when contains("CommitmentDiscountId", ':savingsplan/') then 'Savings Plan'
+        else 'Reserved Instance'
+    end as "CommitmentDiscountType",
+    case
+        when "CommitmentDiscountQuantity" is null then null
+        when contains("CommitmentDiscountId", ':savingsplan/') then "BillingCurrency"
+        else 'Hours'
+    end as "CommitmentDiscountUnit",
+    case when "ChargeCategory" = 'Usage' then "PricingQuantity" end as "ConsumedQuantity",
+    case when "ChargeCategory" = 'Usage' then coalesce("PricingUnit", 'Units') end as "ConsumedUnit",
+    case
+        when "ChargeCategory" in ('Usage', 'Purchase')
+        then
+            cast(
+                cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12)
+            )
+    end as "ContractedUnitPrice",
+    'AWS' as "InvoiceIssuerName",
+    case
+        when "ChargeCategory" in ('Usage', 'Purchase')
+        then
+            coalesce(
+                "ListUnitPrice",
+                cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+            )
+    end as "ListUnitPrice",
+    case
+        when "ChargeCategory" not in ('Usage', 'Purchase') then null
+        when "x_LineItemType" in ('DiscountedUsage', 'SavingsPlanCoveredUsage') then 'Committed'
+        when "ChargeCategory" = 'Usage' and contains("x_UsageType", 'Spot') then 'Dynamic'
+        else 'Standard'
+    end as "PricingCategory",
+    cast(null as decimal(38, 12)) as "PricingCurrencyContractedUnitPrice",
+    cast(null as decimal(38, 12)) as "PricingCurrencyEffectiveCost",
+    cast(null as decimal(38, 12)) as "PricingCurrencyListUnitPrice",
+    case when "ChargeCategory" in ('Usage', 'Purchase') then coalesce(nullif("PricingQuantity", 0), 1) end
+    as "PricingQuantity",
+    case
+        when "ChargeCategory" not in ('Usage', 'Purchase') then null
+        when "PricingUnit" is null or coalesce("PricingQuantity", 0) = 0 then 'Units'
+        when lower("PricingUnit") in ('hrs', 'hr', 'hours', 'hour') then 'Hours'
+        when lower("PricingUnit") in ('gb-mo', 'gb-month') then 'GB-Months'
+        when "PricingUnit" = 'Lambda-GB-Second' then 'GB-Seconds'
+        when "PricingUnit" = '1M Requests' then '1000000 Requests'
+        else "PricingUnit"
+    end as "PricingUnit",
+    'AWS' as "ProviderName",
+    coalesce("PublisherName", 'Amazon Web Services, Inc.') as "PublisherName",
+    focus.aws_region_name("RegionId") as "RegionName",
+    json_extract_string("Tags", '$.Name') as "ResourceName",
+    case
+        when starts_with("ResourceId", 'arn:')
+        then split_part("ResourceId", ':', 3) || ':' || split_part(split_part("ResourceId", ':', 6), '/', 1)
+        else nullif(regexp_extract("ResourceId", '^(i|vol|eni|snap|nat|ami|vpc|igw|eipalloc)-', 1), '')
+    end as "ResourceType",
+    focus.aws_service_category("x_ServiceCode", "ServiceName") as "ServiceCategory",
+    focus.aws_service_subcategory("x_ServiceCode", "ServiceName") as "ServiceSubcategory",
+    "x_UsageType" as "SkuMeter",
+    case when "SubAccountId" is not null then 'Account' end as "SubAccountType",
+    cast(null as varchar) as "x_CostType",
+    case when "x_LineItemType" = 'Credit' then least("BilledCost", 0) else 0 end as "x_PromotionalCredit",
+    case
+        when "x_LineItemType" = 'Credit' then 'promotional'
+        when "x_LineItemType" = 'Refund' then 'refund'
+        when "ChargeCategory" = 'Credit' then 'negotiated'
+    end as "x_CreditKind",
+    "BillingPeriodStart" as "x_InvoicePeriodStart",
+    "BillingPeriodEnd" as "x_InvoicePeriodEnd",
+    cast(null as varchar) as "x_Credits",
+    cast(null as varchar) as "x_ProjectNumber",
+    cast(null as varchar) as "x_ProjectAncestors",
+    cast(null as timestamp) as "x_ExportTime",
+    cast(null as varchar) as "x_ProviderNameDelivered",
+    cast(null as varchar) as "x_InvoiceIssuerNameDelivered",
+from charges

@@ -1,0 +1,14 @@
+-- The tags of a part, one row per tag of each distinct combination.
+-- grain: one row per combination and tag key
+-- key: tag_set_id, tag_key
+with
+    combinations as (
+        select "x_TagSetId" as tag_set_id, min("Tags") as tags from part where "x_TagSetId" is not null group by 1
+    )
+
+select
+    combinations.tag_set_id,
+    entry.key as tag_key,
+    min(json_extract_string(entry.value, '$')) as tag_value,
+from combinations, json_each(cast(combinations.tags as json)) as entry
+group by 1, 2

@@ -1,0 +1,77 @@
+"""What the configuration says, as tables: replaced where it changed, never otherwise.
+
+The hash of each table stands in `ops.meta`, so that the model runner sees a changed rule or rate without reading the
+table, and a night with an unchanged configuration writes nothing. Written by the front door, read by models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from sql.contract import META, SETTINGS_TABLES, Table
+from sql.errors import WarehouseError
+from sql.warehouse import Warehouse
+
+SettingsRows = Mapping[str, Sequence[tuple[object, ...]]]
+
+_TABLES = {table.full_name: table for table in SETTINGS_TABLES}
+_EMPTY = "empty"
+_ROWS_PER_INSERT = 500
+
+
+def settings_hash(warehouse: Warehouse, table: str) -> str:
+    """Return the content hash of `table` (`schema.name`); a constant where it was never written."""
+    return settings_hashes(warehouse).get(table, _EMPTY)
+
+
+def settings_hashes(warehouse: Warehouse) -> dict[str, str]:
+    """Return the content hash of every settings table that has been written."""
+    rows = warehouse.rows(f"select key, value from {META.full_name} where key like 'settings:%'")
+    return {str(key).removeprefix("settings:"): str(value) for key, value in rows}
+
+
+def replace_settings(warehouse: Warehouse, rows: SettingsRows) -> list[str]:
+    """Replace the tables of `rows` whose content differs, in one transaction; return their names.
+
+    The order of rows does not count. A table that `rows` does not name keeps what it has.
+    Raises WarehouseError for a name that is not a settings table.
+    """
+    unknown = sorted(set(rows) - set(_TABLES))
+    if unknown:
+        raise WarehouseError(f"{unknown[0]} is not a settings table")
+    present = settings_hashes(warehouse)
+    hashes = {name: _content_hash(content) for name, content in rows.items()}
+    changed = sorted(name for name, digest in hashes.items() if present.get(name, _EMPTY) != digest)
+    if changed:
+        with warehouse.transaction():
+            for name in changed:
+                _replace(warehouse, _TABLES[name], rows[name], hashes[name])
+    return changed
+
+
+def _content_hash(content: Sequence[tuple[object, ...]]) -> str:
+    """Return the hash of a table's rows, whatever their order."""
+    if not content:
+        return _EMPTY
+    return hashlib.sha256("\n".join(sorted(repr(row) for row in content)).encode()).hexdigest()
+
+
+def _replace(warehouse: Warehouse, table: Table, content: Sequence[tuple[object, ...]], digest: str) -> None:
+    """Write one settings table and its hash."""
+    warehouse.execute(f"delete from {table.full_name}")
+    width = f"({', '.join('?' for _ in table.columns)})"
+    for start in range(0, len(content), _ROWS_PER_INSERT):
+        chunk = content[start : start + _ROWS_PER_INSERT]
+        values = ", ".join(width for _ in chunk)
+        warehouse.execute(
+            f"insert into {table.full_name} values {values}",
+            [value for row in chunk for value in row],
+        )
+    write_meta(warehouse, f"settings:{table.full_name}", digest)
+
+
+def write_meta(warehouse: Warehouse, key: str, value: str) -> None:
+    """Set one fact about this file."""
+    warehouse.execute(f"delete from {META.full_name} where key = ?", [key])
+    warehouse.execute(f"insert into {META.full_name} values (?, ?)", [key, value])

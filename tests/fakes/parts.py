@@ -1,0 +1,124 @@
+"""Loads without files: parts, tag sets and ledger rows as `ingest` would leave them, made from rows in a test."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+
+from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, Table
+from sql.parts import LOAD_COLUMNS, part_name, prepare, refresh_views, tags_name
+from sql.warehouse import Warehouse, quoted
+
+Charge = Mapping[str, object]
+TagSet = tuple[int, str, str]
+"""(tag_set_id, key, value)."""
+
+_PART_COLUMNS = tuple(column for column in COST_AND_USAGE.columns if column.name not in LOAD_COLUMNS)
+_LOADED_AT = datetime(2026, 1, 1, 3, 0)  # noqa: DTZ001 - instants in the warehouse are UTC without zone
+
+
+def make_warehouse() -> Warehouse:
+    """Return an empty warehouse in memory."""
+    warehouse = Warehouse.in_memory()
+    prepare(warehouse)
+    return warehouse
+
+
+def insert_rows(warehouse: Warehouse, table: Table, rows: Sequence[Charge]) -> None:
+    """Insert rows into a table of the contract; an absent column is null."""
+    known = {column.name for column in table.columns}
+    for row in rows:
+        if set(row) - known:
+            raise KeyError(f"{table.full_name} has no column {sorted(set(row) - known)}")
+    columns = [column.name for column in table.columns]
+    marks = f"({', '.join('?' for _ in columns)})"
+    if rows:
+        warehouse.execute(
+            f"insert into {table.full_name} values {', '.join(marks for _ in rows)}",
+            [row.get(name) for row in rows for name in columns],
+        )
+
+
+def load_part(
+    warehouse: Warehouse,
+    *,
+    source: str,
+    month: date,
+    charges: Sequence[Charge],
+    tag_sets: Sequence[TagSet] = (),
+    version: str = "1",
+) -> str:
+    """Replace the part of (source, month) and write its ledger rows; return the load id."""
+    name = part_name(source, month)
+    load_id = hashlib.sha256(f"{source}{month}{version}".encode()).hexdigest()[:16]
+    with warehouse.transaction():
+        _write_charges(warehouse, name, charges)
+        _write_tag_sets(warehouse, name, tag_sets)
+        _write_ledger(warehouse, load_id, source, month, version, charges)
+        refresh_views(warehouse)
+    return load_id
+
+
+def drop_source(warehouse: Warehouse, source: str) -> None:
+    """Take a source out of force, as if it had been dropped."""
+    with warehouse.transaction():
+        warehouse.execute("update ops.load set is_current = false where source = ?", [source])
+        refresh_views(warehouse)
+
+
+def _write_charges(warehouse: Warehouse, name: str, charges: Sequence[Charge]) -> None:
+    """Create the part table."""
+    columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in _PART_COLUMNS)
+    warehouse.execute(f"create or replace table parts.{quoted(name)} ({columns})")
+    marks = f"({', '.join('?' for _ in _PART_COLUMNS)})"
+    if charges:
+        values = [
+            number if column.name == "x_RowNumber" else charge.get(column.name)
+            for number, charge in enumerate(charges, start=1)
+            for column in _PART_COLUMNS
+        ]
+        warehouse.execute(f"insert into parts.{quoted(name)} values {', '.join(marks for _ in charges)}", values)
+
+
+def _write_tag_sets(warehouse: Warehouse, name: str, tag_sets: Sequence[TagSet]) -> None:
+    """Create the table of tag sets beside the part."""
+    table = f"parts.{quoted(tags_name(name))}"
+    warehouse.execute(f"create or replace table {table} (tag_set_id ubigint, tag_key varchar, tag_value varchar)")
+    if tag_sets:
+        values = [value for tag_set in tag_sets for value in tag_set]
+        warehouse.execute(f"insert into {table} values {', '.join('(?, ?, ?)' for _ in tag_sets)}", values)
+
+
+def _write_ledger(
+    warehouse: Warehouse, load_id: str, source: str, month: date, version: str, charges: Sequence[Charge]
+) -> None:
+    """Write `ops.load` and `ops.load_total`."""
+    sequence = warehouse.value(
+        "select count(*) + 1 from ops.load where source = ? and billing_month = ?", [source, month]
+    )
+    warehouse.execute("update ops.load set is_current = false where source = ? and billing_month = ?", [source, month])
+    load = {
+        "load_id": load_id, "source": source, "billing_month": month, "version": version, "sequence": sequence,
+        "is_current": True, "export_kind": "focus", "part": part_name(source, month), "loaded_at": _LOADED_AT,
+        "files": 1, "bytes": 1, "rows_read": len(charges), "rows_loaded": len(charges),
+        "effective_cost_state": "unproven",
+    }  # fmt: skip
+    insert_rows(warehouse, LOAD, [load])
+    warehouse.execute("delete from ops.load_total where load_id = ?", [load_id])
+    totals: dict[tuple[object, object, object], list[Decimal]] = {}
+    for charge in charges:
+        group = (charge.get("ProviderName"), charge.get("BillingAccountId"), charge.get("BillingCurrency"))
+        totals.setdefault(group, []).append(Decimal(str(charge.get("BilledCost", 0))))
+    insert_rows(
+        warehouse,
+        LOAD_TOTAL,
+        [
+            {
+                "load_id": load_id, "provider": provider, "billing_account_id": account, "billing_currency": currency,
+                "rows_loaded": len(costs), "delivered_cost": sum(costs), "billed_cost": sum(costs), "rounded_cost": 0,
+            }
+            for (provider, account, currency), costs in totals.items()
+        ],
+    )  # fmt: skip

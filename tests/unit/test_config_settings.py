@@ -1,0 +1,90 @@
+"""The configuration as rows of the settings tables, in the shape of the contract."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from overrun.config import load_config
+from overrun.settings_tables import Row, settings_rows
+from sql.contract import SETTINGS_TABLES
+from sql.warehouse import Warehouse
+
+TEXT = r"""
+[[source]]
+name = "aws"
+kind = "aws-export"
+location = "x"
+[attribution]
+accounts = { "1" = "p" }
+[[attribution.rule]]
+project = "p"
+team = "t"
+match = { tag = { project = ["p*", "100%_?"] }, account = "2*" }
+[[attribution.rule]]
+team = "u"
+match = { account = 'a\b' }
+[[team]]
+name = "t"
+projects = ["p", "q"]
+[[budget]]
+id = "b"
+limit = { amount = "10", currency = "USD" }
+include = ["tax"]
+scope = { project = ["p", "q"], team = "t*" }
+"""
+AS_OF = date(2026, 11, 20)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> dict[str, list[Row]]:
+    file = tmp_path / "overrun.toml"
+    file.write_text(TEXT, encoding="utf-8")
+    return settings_rows(load_config(file, {}), AS_OF, [("old", "gcp-export", 2), ("aws", "aws-export", 1)])
+
+
+def test_every_settings_table_has_rows_that_fit(rows: dict[str, list[Row]]) -> None:
+    assert set(rows) == {table.full_name for table in SETTINGS_TABLES}
+    with Warehouse.in_memory() as warehouse:
+        warehouse.execute("create schema settings")
+        for table in SETTINGS_TABLES:
+            warehouse.execute(table.create_statement())
+            marks = ", ".join("?" for _ in table.columns)
+            warehouse.executemany(f"insert into {table.full_name} values ({marks})", rows[table.full_name])
+            read = warehouse.rows(f"from {table.full_name}")
+            assert sorted(map(repr, read)) == sorted(map(repr, _scaled(rows[table.full_name])))
+
+
+def _scaled(rows: list[Row]) -> list[Row]:
+    """Return rows as DECIMAL(38,12) gives them back."""
+    return [
+        tuple(value.quantize(Decimal("1e-12")) if isinstance(value, Decimal) else value for value in row)
+        for row in rows
+    ]
+
+
+def test_rows(rows: dict[str, list[Row]]) -> None:
+    assert rows["settings.night"] == [(AS_OF,)]
+    assert rows["settings.source"] == [("aws", "aws-export", 1, False), ("old", "gcp-export", 2, True)]
+    assert rows["settings.attribution_rule"] == [(1, "project", "p"), (1, "team", "t"), (2, "team", "u")]
+    assert rows["settings.attribution_condition"] == [
+        (1, 1, "tag", "project", "p%"),
+        (1, 1, "tag", "project", r"100\%\__"),
+        (1, 2, "account", "", "2%"),
+        (2, 1, "account", "", "a\\\\b"),
+    ]
+    assert rows["settings.attribution_tag"] == [
+        ("project", 1, "project"),
+        ("project", 2, "Project"),
+        ("team", 1, "team"),
+    ]
+    assert rows["settings.attribution_account"] == [("1", "p")]
+    assert rows["settings.team_project"] == [("t", "p"), ("t", "q")]
+    assert rows["settings.budget"] == [
+        ("b", "cost", "effective", False, True, False, Decimal(10), "USD", "month", "t"),
+    ]
+    assert rows["settings.budget_scope"] == [("b", "project", "p"), ("b", "project", "q"), ("b", "team", "t%")]
+    assert rows["settings.budget_threshold"] == [("b", "80%", Decimal(8)), ("b", "100%", Decimal(10))]
