@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from email.errors import MessageDefect, MessageError, NonASCIILocalPartDefect
+from email.errors import MessageDefect, NonASCIILocalPartDefect
 from email.headerregistry import Address, AddressHeader, HeaderRegistry
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
@@ -175,7 +175,8 @@ def _parsed_addresses(text: str) -> tuple[tuple[Address, ...], tuple[MessageDefe
     """Return the addresses in `text`, none where it cannot be read at all, and what is wrong with them."""
     try:
         header = HeaderRegistry()("To", text)
-    except (MessageError, ValueError, IndexError):
+    except Exception:
+        # On text that is no address the parser fails in many ways: AttributeError, TypeError, UnboundLocalError.
         return (), ()
     return cast("AddressHeader", header).addresses, header.defects
 

@@ -24,7 +24,7 @@ class BudgetLine:
 
     budget_id: str
     standing: BudgetStanding
-    """`unknown` where the spend cannot be told, e.g. charges in another currency; then no amount is shown."""
+    """`unknown` where charges are in another currency than the limit; then no spend is shown."""
     threshold: str | None
     """Highest threshold crossed in this period, as written in the configuration; None if none is."""
     crossed_on: date | None

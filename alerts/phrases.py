@@ -128,8 +128,8 @@ def _money_facts(line: BudgetLine) -> tuple[tuple[str, str], ...]:
     currency = line.billing_currency
     limit = () if line.limit_amount is None else (("Limit", amount_text(line.limit_amount, currency)),)
     if line.spent_amount is None:
-        reason = f"not known: its charges are not all in {clean_name(currency, _CURRENCY_LIMIT)}, or have no cost yet"
-        return (("Spent", reason), *limit)
+        shown = clean_name(currency, _CURRENCY_LIMIT)
+        return (("Spent", f"not known: its charges are not all in {shown} (see marts.budget_status)"), *limit)
     percent = None if line.limit_amount is None else percent_text(line.spent_amount, line.limit_amount)
     spent = f"at least {amount_text(line.spent_amount, currency)}" + (f" ({percent})" if percent else "")
     credit_views = (
@@ -161,9 +161,9 @@ def _verdict(line: BudgetLine) -> tuple[str, str]:
 def _tail(message: Message) -> str:
     """Return how many budgets there are beside the one in the headline."""
     if message.kind == "welcome":
-        return f"; {counted(len(message.lines), 'budget')} watched"
+        return f"; {len(message.lines)} watched"
     others = len(message.lines) - 1
-    return f", and {counted(others, 'more budget')}" if others else ""
+    return f", and {others} more" if others else ""
 
 
 def _calm_headline(message: Message) -> str:

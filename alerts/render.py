@@ -14,7 +14,8 @@ from alerts.message import BudgetLine, Message
 
 Block = dict[str, object]
 
-SUBJECT_LIMIT = 77
+SUBJECT_LIMIT = 69
+"""With `Subject: ` before it a line of 78 characters, which no mail program folds."""
 HEADER_LIMIT = 150
 SECTION_LIMIT = 3_000
 TEXT_LIMIT = 1_500
@@ -27,7 +28,7 @@ _COLOURS = {"crossed": "#b42318", "unknown": "#8a5a00", "ok": "#1a7f37"}
 
 
 def subject(message: Message, *, is_resent: bool = False) -> str:
-    """Return an email's subject: one line below 78 characters."""
+    """Return an email's subject: one line of at most SUBJECT_LIMIT characters."""
     return phrases.headline(message, SUBJECT_LIMIT, is_resent=is_resent)
 
 

@@ -17,7 +17,7 @@ from ingest.formats import DeliveredColumn, row_position, table_function
 from sql.parts import next_month
 from sql.warehouse import Warehouse, quoted
 
-MACROS = ("instant", "finite_number", "without_empty_tags")
+MACROS = ("instant", "finite_number", "without_empty_tags", "gcp_credits", "gcp_tags")
 
 
 def create_macros(warehouse: Warehouse) -> None:

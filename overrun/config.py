@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 Dimension = Literal["project", "team"]
 Basis = Literal["effective", "billed", "list"]
 
-DEFAULT_FILE = Path("overrun.toml")
-CONFIG_VARIABLE = "OVERRUN_CONFIG"
-
 _TOML_PLACE = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
+from alerts.loopback import is_loopback
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config_document import Placed, ReadDocument
@@ -62,8 +63,18 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
         if table.currency is not None and table.kind != "aws-export":
             findings.warn((*placed.path, "currency"), "is read for aws-export only; other exports carry their currency")
+    _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
+
+
+def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> None:
+    seen: dict[str, str] = {}
+    for placed in document.sources:
+        first = seen.setdefault(placed.table.location, placed.table.name)
+        if first != placed.table.name:
+            message = f"is also the location of source {shown_value(first)}; a month belongs to one source"
+            findings.warn((*placed.path, "location"), message)
 
 
 def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> None:
@@ -128,7 +139,7 @@ def check_channels(document: ReadDocument, findings: Findings) -> None:
         table = placed.table
         if not isinstance(table, schema.EmailTable):
             continue
-        if table.security == "none" and not values.is_loopback(table.smtp_host):
+        if table.security == "none" and not is_loopback(table.smtp_host):
             message = "mail may go unencrypted to a relay on this machine only"
             findings.refuse((*placed.path, "security"), message, 'use "starttls" or "ssl"')
         if (table.username is None) != (table.password is None):

@@ -20,7 +20,7 @@ _MEMORY = re.compile(r"(?P<amount>\d+(?:\.\d+)?)\s*(?:[KMGT]i?B?)", re.IGNORECAS
 _STORAGE_VERSION = re.compile(
     r"v0\.10\.[0-3]|v1\.0\.0|v1\.1\.[0-3]|v1\.2\.[0-2]|v1\.3\.[0-2]|v1\.4\.[0-5]|v1\.5\.[0-6]|v2\.0\.[01]|latest"
 )
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?")
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _PLACES = Decimal("0.000000000001")
@@ -135,7 +135,7 @@ def parse_location(text: str) -> str:
     """Accept a folder or file on disk; the text of a refused URL is not repeated, since it may carry a key."""
     scheme = _SCHEME.match(text)
     if scheme is not None:
-        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads folders on disk only")
+        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk only")
     return parse_path(text)
 
 
@@ -168,16 +168,6 @@ def parse_host(text: str) -> str:
     if not _HOST.fullmatch(text):
         raise ValueError("must be a host name or an address alone, without scheme, user or port")
     return text
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether `host` is this machine, so that mail to it crosses no network."""
-    from ipaddress import ip_address
-
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def parse_reference(text: str) -> str:

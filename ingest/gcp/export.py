@@ -9,7 +9,7 @@ Source: Cloud Billing documentation, "Structure of the standard / detailed usage
 from __future__ import annotations
 
 from ingest.dataset import Dataset
-from ingest.fields import Field
+from ingest.fields import Field, folded
 
 _TEXT = "VARCHAR"
 _LIST = "JSON"
@@ -90,6 +90,23 @@ FIELDS: tuple[Field, ...] = (
 )
 
 
+EXPECTED = frozenset(
+    folded(name)
+    for name in (
+        "partition_date",
+        "location.country",
+        "project.ancestors",
+        "price.unit",
+        "price.pricing_unit_quantity",
+        "price.list_price_consumption_model",
+        "price.effective_price_default",
+        "invoice.publisher_type",
+        "cost_at_list_consumption_model",
+    )
+)
+"""Documented columns that staging does not read."""
+
+
 def recognise(names: frozenset[str]) -> str | None:
     """Return gcp-detailed where resources are there, else gcp-standard; None where it is no billing export."""
     if not {"cost", "usagestarttime", "billingaccountid"} <= names:
@@ -103,4 +120,5 @@ GCP_EXPORT = Dataset(
     month="coalesce(try_strptime(\"invoice.month\", '%Y%m'), usage_start_time)",
     recognise=recognise,
     nested=NESTED,
+    is_expected=lambda name: folded(name) in EXPECTED,
 )

@@ -7,13 +7,13 @@ import smtplib
 import socket
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from email.message import EmailMessage
 from email.policy import default as modern
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
@@ -39,24 +39,17 @@ class Mailbox:
     refusals: dict[str, str] = field(default_factory=dict)
     answer: str = "250 taken"
 
-    async def handle_RCPT(  # noqa: N802, PLR0913 - named and called by aiosmtpd
-        self,
-        server: Any,
-        session: Any,
-        envelope: Any,
-        address: str,
-        options: list[str],  # noqa: ANN401, ARG002
-    ) -> str:
+    async def handle_RCPT(self, _server: Any, _session: Any, envelope: Any, address: str, _: list[str]) -> str:  # noqa: N802, ANN401
         """Take or refuse a recipient."""
         if address in self.refusals:
             return self.refusals[address]
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802, ANN401, ARG002
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802, ANN401
         """Take or refuse a message."""
         if self.answer.startswith("250"):
-            self.mails.append(cast("EmailMessage", email.message_from_bytes(envelope.content, policy=modern)))
+            self.mails.append(email.message_from_bytes(envelope.content, policy=modern))
             self.recipients.append(list(envelope.rcpt_tos))
         return self.answer
 
@@ -80,8 +73,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     folder = tmp_path_factory.mktemp("tls")
     made = Certificate(folder / "certificate.pem", folder / "key.pem")
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "36500", "-subj", "/CN=localhost"]
-        + ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", made.key, "-out", made.certificate],
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "36500", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", made.key, "-out", made.certificate),
+        ],
         check=True,
         capture_output=True,
     )
@@ -94,19 +89,15 @@ def authenticate(server: Any, session: Any, envelope: Any, mechanism: str, data:
     return AuthResult(success=data == expected, handled=False)
 
 
-Start = Callable[..., Mailbox]
-
-
 @dataclass
 class Servers:
     """Mail servers of one test."""
 
     running: list[Controller] = field(default_factory=list)
 
-    def start(self, mailbox: Mailbox, **options: object) -> int:
+    def start(self, mailbox: Mailbox, **options: Any) -> int:  # noqa: ANN401 - as Controller takes them
         """Start a server and return its port."""
-        controller = Controller(mailbox, hostname="127.0.0.1", port=0, **options)
-        controller.port = free_port()
+        controller = Controller(mailbox, hostname="127.0.0.1", port=free_port(), **options)
         controller.start()
         self.running.append(controller)
         return int(controller.port)
@@ -183,7 +174,7 @@ def test_an_email_arrives_once_in_two_forms(state: StateStore, channel: EmailCha
     assert send(state, channel).sent == 0
     (mail,) = mailbox.mails
     assert mailbox.recipients == [["lead@acme.example", "finance@acme.example"]]
-    assert mail["Subject"] == "150,000.00 of 180,000.00 USD: vision-monthly crossed 80%; 1 budget watched"
+    assert mail["Subject"] == "150,000.00 of 180,000.00 USD: vision-monthly crossed 80%; 1 watched"
     assert mail["From"] == "Overrun <overrun@acme.example>"
     assert mail["To"] == "lead@acme.example, finance@acme.example"
     assert mail["Auto-Submitted"] == "auto-generated"
@@ -213,7 +204,7 @@ def test_no_name_forges_a_header(state: StateStore, channel: EmailChannel, mailb
     assert send(state, channel, name="x\r\nBcc: all@acme.example\r\n\r\n<b>").sent == 1
     (mail,) = mailbox.mails
     assert mail["Bcc"] is None
-    assert "x\\u000D\\u000ABcc" in mail["Subject"]
+    assert "x\\u000D\\u000AB" in mail["Subject"]
     html = mail.get_body(("html",))
     assert html is not None
     assert "<b>" not in html.get_content()
@@ -222,14 +213,8 @@ def test_no_name_forges_a_header(state: StateStore, channel: EmailChannel, mailb
 def test_implicit_tls_works_too(
     state: StateStore, channel: EmailChannel, servers: Servers, mailbox: Mailbox, certificate: Certificate
 ) -> None:
-    class ImplicitTls(Controller):
-        """Speaks TLS from the first byte."""
-
-    controller = ImplicitTls(mailbox, hostname="127.0.0.1", port=free_port(), ssl_context=certificate.context())
-    controller.start()
-    servers.running.append(controller)
-    plain = replace(channel, smtp_port=controller.port, security="ssl", username=None, password=None)
-    assert send(state, plain).sent == 1
+    port = servers.start(mailbox, ssl_context=certificate.context())
+    assert send(state, replace(channel, smtp_port=port, security="ssl", username=None, password=None)).sent == 1
 
 
 def test_a_server_on_this_machine_may_be_plain(
@@ -334,7 +319,9 @@ def test_a_lost_answer_makes_the_next_copy_a_marked_one(
     assert mailbox.mails[0]["Subject"].startswith("(resent) ")
 
 
-@pytest.mark.parametrize("recipient", ["a@b.example, c@d.example", "a@b.example\0", "nobody", ""])
+@pytest.mark.parametrize(
+    "recipient", ["a@b.example, c@d.example", "a@b.example\0", "nobody", "", "a:;:.é>", "\0, .?)", "=@[ "]
+)
 def test_an_entry_that_is_not_one_address_is_never_split(
     state: StateStore, channel: EmailChannel, mailbox: Mailbox, recipient: str
 ) -> None:

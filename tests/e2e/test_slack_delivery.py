@@ -147,9 +147,9 @@ def test_a_wait_that_is_neither_is_short(slack: SlackStandIn, send: Send, fake_t
 def test_a_long_wait_is_left_to_a_later_run(
     slack: SlackStandIn, send: Send, fake_time: FakeTime, state: StateStore
 ) -> None:
-    slack.answers = [Answer(429, headers=(("Retry-After", "600"),))] * 5
+    slack.answers = [Answer(429, "rate_limited", (("Retry-After", "600"),))] * 5
     report = send(slack.url)
-    assert (report.pending, report.undelivered[0].reason) == (1, "Slack answered 429")
+    assert (report.pending, report.undelivered[0].reason) == (1, "Slack answered 429 rate_limited")
     assert fake_time.slept == [30.0]
     assert read_outbox(state)[0].not_before == NOW + timedelta(minutes=10)
 

@@ -14,6 +14,7 @@ from alerts.settings import AlertSettings, Channel, Route, SlackWebhookChannel
 from sql.contract import ANALYSIS_TABLES, SETTINGS_TABLES
 from sql.secret import SecretReference
 from sql.warehouse import Warehouse
+from sql.waypoints import waypoint
 
 AS_OF = date(2026, 11, 20)
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -96,7 +97,8 @@ class FakeChannels:
             answer = self.answers.pop(0) if self.answers else None
             if isinstance(answer, DeliveryFailed):
                 raise answer
-            self.received.append(message)
+            with waypoint("send", message.channel):
+                self.received.append(message)
             if isinstance(answer, Killed):
                 raise answer
             return answer or Sent(is_resent=message.is_resent)

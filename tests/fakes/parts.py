@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
-from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, Table
+from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, SETTINGS_TABLES, Table
 from sql.parts import LOAD_COLUMNS, part_name, prepare, refresh_views, tags_name
 from sql.warehouse import Warehouse, quoted
 
@@ -122,3 +122,9 @@ def _write_ledger(
             for (provider, account, currency), costs in totals.items()
         ],
     )  # fmt: skip
+
+
+def settings_rows(table: str, rows: Sequence[Charge]) -> list[tuple[object, ...]]:
+    """Return rows given by column name as tuples in the order of a settings table; an absent column is null."""
+    columns = next(known.columns for known in SETTINGS_TABLES if known.full_name == table)
+    return [tuple(row.get(column.name) for column in columns) for row in rows]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from alerts.deliver import DeliveryReport, Sent, UndeliveredMessage
+from alerts.deliver import DeliveryReport, Sender, Sent, UndeliveredMessage
 from alerts.errors import DeliveryFailed
 from alerts.outbox import count_outbox, read_outbox
 from alerts.run import conclude, deliver
-from alerts.settings import AlertSettings, EmailChannel, Route
+from alerts.settings import AlertSettings, Channel, EmailChannel, Route
 from sql.secret import SecretReference
 from sql.state import StateStore
 from tests.fakes.alerts import (
@@ -190,3 +190,15 @@ def test_what_was_refused_of_a_sent_message_is_recorded(state: StateStore) -> No
     send(state, FakeChannels(answers=[Sent(is_resent=False, note="refused recipients: a@b (550 no)")]))
     assert read_outbox(state, "sent")[0].last_error == "refused recipients: a@b (550 no)"
     assert history(state) == [("sent", "refused recipients: a@b (550 no)")]
+
+
+def test_a_message_that_another_sender_has_taken_is_left_to_it(state: StateStore) -> None:
+    queue_digest(state)
+    channels = FakeChannels()
+
+    def open_late(channel: Channel) -> Sender:
+        state.execute("update outbox set status = 'sending'")
+        return channels.open(channel)
+
+    assert deliver(state, TO_SLACK, {}, NOW, open_sender=open_late).sent == 0
+    assert channels.received == []

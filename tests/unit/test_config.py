@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
+from importlib.metadata import version as distribution_version
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from alerts.settings import EmailChannel, Route, SlackWebhookChannel
 from overrun.config import Config, load_config
 from overrun.config_problems import ConfigError
+from overrun.config_values import parse_storage_version
 from sql.secret import SecretReference
 
 Load = Callable[..., Config]
@@ -242,6 +244,11 @@ def test_precedence_is_option_environment_file_default(load: Load, tmp_path: Pat
     assert (config.warehouse.memory_limit, config.warehouse.threads) == ("4GB", 4)
 
 
+def test_a_variable_does_not_hide_that_the_file_is_wrong(load: Load) -> None:
+    with pytest.raises(ConfigError, match=r"written \[warehouse\]"):
+        load("warehouse = 3", {"OVERRUN_WAREHOUSE_THREADS": "4"})
+
+
 def test_an_empty_variable_counts_as_unset(load: Load) -> None:
     assert load("", {"OVERRUN_WAREHOUSE_PATH": ""}).warehouse.path.name == "warehouse.duckdb"
 
@@ -312,6 +319,11 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
     file.touch(mode=0)
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config(file, {})
+
+
+def test_the_version_in_use_is_a_storage_version() -> None:
+    version = f"v{distribution_version('duckdb')}"
+    assert parse_storage_version(version) == version
 
 
 def test_the_configuration_is_frozen(load: Load) -> None:

@@ -54,6 +54,18 @@ def test_the_widest_text_gives_way_and_numbers_never() -> None:
     assert lines[1].endswith("123456789.12")
 
 
+def test_nothing_gives_way_beyond_what_can_be_read() -> None:
+    assert table(("x" * 100, 1), width=5).splitlines()[1] == "x" * 7 + "…     1"
+
+
+def test_a_terminal_sets_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    print_table(["a", "b"], [["x" * 50, "y" * 50]], stream)
+    assert [len(line) for line in stream.getvalue().splitlines()][1] == 30
+
+
 def test_a_pipe_gets_whole_texts() -> None:
     assert "x" * 500 in table(("x" * 500, 1))
 

@@ -1,0 +1,46 @@
+-- Resource-manager tags, labels, project labels and system labels of a GCP row as one JSON object, keys in order.
+-- Labels keep their key; tags stand under tag/<namespace>/, system labels under goog-system/; a project label counts where
+-- the resource has no label of that key. A key without value is true. Null where there is none.
+-- Source: FOCUS 1.2, Tags (finalised tags, provider-defined tags are prefixed).
+create or replace temporary macro gcp_entries(list, prefix) as
+    coalesce(
+        list_transform(
+            from_json(list, '[{"key":"VARCHAR","value":"VARCHAR","namespace":"VARCHAR"}]'),
+            lambda entry: {'key': prefix || coalesce(nullif(entry.namespace, '') || '/', '') || entry.key, 'value': entry.value}
+        ),
+        []
+    );
+
+create or replace temporary macro gcp_first_of_key(entries) as
+    list_filter(
+        entries,
+        lambda entry, position: entry.key is not null
+        and list_position(list_transform(entries, lambda other: other.key), entry.key) = position
+    );
+
+create or replace temporary macro gcp_tags(tags, labels, project_labels, system_labels) as
+    case
+        when coalesce(tags, '[]') = '[]' and coalesce(labels, '[]') = '[]' and coalesce(project_labels, '[]') = '[]'
+            and coalesce(system_labels, '[]') = '[]'
+        then null
+        else nullif(
+            '{' || array_to_string(
+                list_transform(
+                    list_sort(
+                        gcp_first_of_key(
+                            list_concat(
+                                gcp_entries(tags, 'tag/'),
+                                gcp_entries(labels, ''),
+                                gcp_entries(project_labels, ''),
+                                gcp_entries(system_labels, 'goog-system/')
+                            )
+                        )
+                    ),
+                    lambda entry: cast(to_json(entry.key) as varchar) || ':'
+                    || coalesce(cast(to_json(entry.value) as varchar), 'true')
+                ),
+                ','
+            ) || '}',
+            '{}'
+        )
+    end

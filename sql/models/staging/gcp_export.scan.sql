@@ -1,0 +1,26 @@
+-- Facts about a delivery of a Cloud Billing export, and control totals.
+-- grain: one row per billing account and currency
+-- key: billing_account_id, billing_currency
+-- The loader adds to this SELECT one count per converted column of what did not convert.
+select
+    'Google Cloud' as provider,
+    billing_account_id,
+    coalesce(currency, getvariable('default_currency')) as billing_currency,
+    count(*) as rows_read,
+    coalesce(sum(cost), 0) + coalesce(sum(gcp_credit_sum(credits)), 0) as delivered_cost,
+    coalesce(sum(rest_cost), 0) as rounded_cost,
+    count(*) filter (where cost is null and bad_cost is null) as "noted: empty cost read as 0",
+    count(*) filter (
+        where usage_start_time is null and bad_usage_start_time is null
+    ) as "noted: empty usage start, the billing period's taken",
+    count(*) filter (where usage_end_time is null) as "noted: empty usage end, the billing period's taken",
+    count(*) filter (where "invoice.month" is null) as "noted: empty invoice month, the month of the usage taken",
+    count(*) filter (
+        where date_trunc('month', coalesce(try_strptime("invoice.month", '%Y%m'), usage_start_time))
+            <> getvariable('billing_month')
+    ) as "noted: billing period other than that of the delivery",
+    histogram(
+        case when cost_type in ('regular', 'tax', 'adjustment', 'rounding_error', 'credit') then null else cost_type end
+    ) as "noted: unknown cost type",
+from landed
+group by 1, 2, 3

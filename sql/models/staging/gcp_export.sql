@@ -1,0 +1,75 @@
+-- The Cloud Billing export, standard or detailed, as the stored columns of a part.
+-- grain: one row per delivered row; identical rows are legitimate
+-- key: x_RowNumber
+-- Source: Cloud Billing documentation, "Structure of the detailed usage cost data"; FOCUS 1.2.
+with
+    rows_costed as (
+        select
+            *,
+            coalesce(cost, 0) as gross_cost,
+            gcp_credit_sum(credits) as credit_cost,
+            coalesce(cost_type, 'regular') as kind,
+            gcp_tags(tags, labels, "project.labels", system_labels) as tags_text,
+        from landed
+    )
+
+select
+    row_number as "x_RowNumber",
+    "location.zone" as "AvailabilityZone",
+    cast(gross_cost + credit_cost as decimal(38, 12)) as "BilledCost",
+    billing_account_id as "BillingAccountId",
+    coalesce(currency, getvariable('default_currency')) as "BillingCurrency",
+    case
+        when coalesce("adjustment_info.id", "adjustment_info.mode", "adjustment_info.type") is not null
+            and usage_start_time < getvariable('billing_month')
+        then 'Correction'
+    end as "ChargeClass",
+    coalesce("adjustment_info.description", "sku.description") as "ChargeDescription",
+    coalesce(usage_end_time, getvariable('next_billing_month')) as "ChargePeriodEnd",
+    coalesce(usage_start_time, getvariable('billing_month')) as "ChargePeriodStart",
+    "usage.amount" as "ConsumedQuantity",
+    "usage.unit" as "ConsumedUnit",
+    case
+        when kind = 'regular' then coalesce(cost_at_effective_price_default, gross_cost) else gross_cost + credit_cost
+    end as "ContractedCost",
+    coalesce("price.effective_price_default", "price.effective_price") as "ContractedUnitPrice",
+    cast(gross_cost + credit_cost as decimal(38, 12)) as "EffectiveCost",
+    case when kind = 'regular' then coalesce(cost_at_list, gross_cost) else gross_cost + credit_cost end as "ListCost",
+    "price.list_price" as "ListUnitPrice",
+    case
+        when kind <> 'regular' then null
+        when contains(credits, 'COMMITTED_USAGE_DISCOUNT') then 'Committed'
+        when "consumption_model.id" is not null and "consumption_model.id" <> '7754-699E-0EBF' then 'Committed'
+        when contains("sku.description", 'Spot') or contains("sku.description", 'Preemptible') then 'Dynamic'
+        else 'Standard'
+    end as "PricingCategory",
+    case when currency_conversion_rate <> 1 then 'USD' else currency end as "PricingCurrency",
+    case
+        when currency_conversion_rate <> 1
+        then cast(cast(gross_cost + credit_cost as double) / nullif(currency_conversion_rate, 0) as decimal(38, 12))
+    end as "PricingCurrencyEffectiveCost",
+    "usage.amount_in_pricing_units" as "PricingQuantity",
+    "usage.pricing_unit" as "PricingUnit",
+    case when transaction_type <> 'GOOGLE' then seller_name end as "PublisherName",
+    coalesce("location.region", nullif("location.location", 'global')) as "RegionId",
+    "resource.global_name" as "ResourceId",
+    "resource.name" as "ResourceName",
+    coalesce("service.description", 'Unknown') as "ServiceName",
+    "sku.id" as "SkuId",
+    "sku.description" as "SkuMeter",
+    "sku.id" || '/' || coalesce("price.tier_start_amount", '0') as "SkuPriceId",
+    "project.id" as "SubAccountId",
+    "project.name" as "SubAccountName",
+    tags_text as "Tags",
+    case when tags_text is not null then hash(tags_text) end as "x_TagSetId",
+    kind as "x_CostType",
+    "service.id" as "x_ServiceCode",
+    cost as "x_UnblendedCost",
+    least(gcp_promotion_sum(credits), 0) as "x_PromotionalCredit",
+    (getvariable('billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodStart",
+    (getvariable('next_billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodEnd",
+    nullif(credits, '[]') as "x_Credits",
+    "project.number" as "x_ProjectNumber",
+    "project.ancestry_numbers" as "x_ProjectAncestors",
+    export_time as "x_ExportTime",
+from rows_costed

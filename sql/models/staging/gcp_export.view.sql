@@ -1,0 +1,104 @@
+-- The columns of FOCUS that follow from a part of a Cloud Billing export.
+-- grain: one row per charge
+-- key: x_RowNumber
+-- Source: FOCUS 1.2; cost types and commitment fee SKUs after the Cloud Billing documentation.
+with
+    charges as (
+        select
+            *,
+            case
+                when "x_CostType" = 'tax' then 'Tax'
+                when "x_CostType" = 'credit' then 'Credit'
+                when "x_CostType" in ('adjustment', 'rounding_error') then 'Adjustment'
+                when regexp_matches("SkuMeter", '^Commitment( v\d+)?:|^Commitment - dollar based') then 'Purchase'
+                when contains("ServiceName", 'Support') then 'Purchase'
+                else 'Usage'
+            end as "ChargeCategory",
+        from part
+    )
+
+select
+    * exclude (
+        "ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "PricingCategory", "PricingQuantity",
+        "PricingUnit", "PublisherName", "SkuId", "SkuMeter", "SkuPriceId"
+    ),
+    cast(null as varchar) as "BillingAccountName",
+    'Billing Account' as "BillingAccountType",
+    cast(null as varchar) as "CapacityReservationId",
+    cast(null as varchar) as "CapacityReservationStatus",
+    case "ChargeCategory" when 'Usage' then 'Usage-Based' when 'Purchase' then 'Recurring' else 'One-Time' end
+    as "ChargeFrequency",
+    cast(null as varchar) as "CommitmentDiscountCategory",
+    cast(null as varchar) as "CommitmentDiscountId",
+    cast(null as varchar) as "CommitmentDiscountName",
+    cast(null as double) as "CommitmentDiscountQuantity",
+    cast(null as varchar) as "CommitmentDiscountStatus",
+    cast(null as varchar) as "CommitmentDiscountType",
+    cast(null as varchar) as "CommitmentDiscountUnit",
+    case when "ChargeCategory" = 'Usage' then "ConsumedQuantity" end as "ConsumedQuantity",
+    case when "ChargeCategory" = 'Usage' then focus.gcp_unit("ConsumedUnit") end as "ConsumedUnit",
+    case
+        when "ChargeCategory" in ('Usage', 'Purchase')
+        then
+            coalesce(
+                "ContractedUnitPrice",
+                cast(cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+            )
+    end as "ContractedUnitPrice",
+    cast(null as varchar) as "InvoiceId",
+    'Google Cloud' as "InvoiceIssuerName",
+    case
+        when "ChargeCategory" in ('Usage', 'Purchase')
+        then
+            coalesce(
+                "ListUnitPrice",
+                cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+            )
+    end as "ListUnitPrice",
+    case "ChargeCategory" when 'Usage' then "PricingCategory" when 'Purchase' then 'Standard' end as "PricingCategory",
+    cast(null as decimal(38, 12)) as "PricingCurrencyContractedUnitPrice",
+    cast(null as decimal(38, 12)) as "PricingCurrencyListUnitPrice",
+    case when "ChargeCategory" in ('Usage', 'Purchase') then coalesce(nullif("PricingQuantity", 0), 1) end
+    as "PricingQuantity",
+    case
+        when "ChargeCategory" not in ('Usage', 'Purchase') then null
+        when coalesce("PricingQuantity", 0) = 0 then 'Units'
+        else coalesce(focus.gcp_unit("PricingUnit"), 'Units')
+    end as "PricingUnit",
+    'Google Cloud' as "ProviderName",
+    coalesce("PublisherName", 'Google Cloud') as "PublisherName",
+    focus.gcp_region_name("RegionId") as "RegionName",
+    nullif(regexp_extract("ResourceId", '/([a-zA-Z]+)/[^/]+$', 1), '') as "ResourceType",
+    focus.gcp_service_category("ServiceName") as "ServiceCategory",
+    focus.gcp_service_subcategory("ServiceName") as "ServiceSubcategory",
+    case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuId" end as "SkuId",
+    case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuMeter" end as "SkuMeter",
+    case
+        when json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"') is not null
+        then
+            cast(
+                json_object(
+                    'InstanceType', json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"'),
+                    'CoreCount',
+                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/cores"') as integer),
+                    'MemorySize',
+                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double)
+                ) as varchar
+            )
+    end as "SkuPriceDetails",
+    case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuPriceId" end as "SkuPriceId",
+    case when "SubAccountId" is not null then 'Project' end as "SubAccountType",
+    cast(null as varchar) as "x_LineItemType",
+    cast(null as varchar) as "x_Operation",
+    "SkuMeter" as "x_UsageType",
+    cast(null as varchar) as "x_InvoicingEntity",
+    cast(null as decimal(38, 12)) as "x_NetUnblendedCost",
+    case
+        when "x_CostType" = 'credit' then 'promotional'
+        when "x_CostType" = 'adjustment' and "BilledCost" < 0 then 'refund'
+    end as "x_CreditKind",
+    cast(null as varchar) as "x_Discounts",
+    cast(null as varchar) as "x_CostCategories",
+    cast(null as varchar) as "x_ProviderNameDelivered",
+    cast(null as varchar) as "x_InvoiceIssuerNameDelivered",
+from charges
