@@ -35,6 +35,8 @@ class Delivery:
     """True for loose files, which may hold other months too."""
     month_is_stated: bool = False
     """True where the configuration states the month of loose files: rows of another month are then an error."""
+    currency: str | None = None
+    """Currency of rows that carry none, as configured; part of the version."""
 
     @property
     def load_id(self) -> str:
@@ -47,6 +49,7 @@ class Delivery:
         return sum(file.size for file in self.files)
 
 
-def version_of(files: Iterable[DeliveredFile]) -> str:
-    """Return the version of a delivery: a hash of the sorted checksums of its files."""
-    return hashlib.sha256("\n".join(sorted(file.sha256 for file in files)).encode()).hexdigest()[:16]
+def version_of(files: Iterable[DeliveredFile], currency: str | None = None) -> str:
+    """Return the version of a delivery: a hash of the sorted checksums of its files, and of the configured currency."""
+    checksums = sorted(file.sha256 for file in files)
+    return hashlib.sha256("\n".join([*checksums, *([currency] if currency else [])]).encode()).hexdigest()[:16]

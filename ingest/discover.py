@@ -146,10 +146,11 @@ def _delivery(
     return Delivery(
         source=source.name,
         billing_month=month,
-        version=version_of(files),
+        version=version_of(files, source.currency),
         files=files,
         rows_of_month_only=month_only,
         month_is_stated=stated,
+        currency=source.currency,
     )
 
 

@@ -59,6 +59,7 @@ def read_landed(directory: Path, source: str, billing_month: date) -> Delivery:
         files=files,
         rows_of_month_only=record["rows_of_month_only"],
         month_is_stated=record["month_is_stated"],
+        currency=record["currency"],
     )
 
 
@@ -111,5 +112,6 @@ def _record(delivery: Delivery, names: list[str], path: Path) -> None:
         "files": files,
         "rows_of_month_only": delivery.rows_of_month_only,
         "month_is_stated": delivery.month_is_stated,
+        "currency": delivery.currency,
     }
     write_text(path, json.dumps(record, indent=1, sort_keys=True))

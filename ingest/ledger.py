@@ -52,17 +52,12 @@ class LoadRecord:
 
 
 def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tuple[str, int] | None:
-    """Return the id and rows of the load in force of a (source, month), or None."""
+    """Return the version and rows of the load in force of a (source, month), or None."""
     row = warehouse.row(
-        "select load_id, rows_loaded from ops.load where is_current and source = ? and billing_month = ?",
+        "select version, rows_loaded from ops.load where is_current and source = ? and billing_month = ?",
         [source, billing_month],
     )
     return None if row is None else (str(row[0]), int(str(row[1])))
-
-
-def current_load_ids(warehouse: Warehouse) -> set[str]:
-    """Return the ids of all loads in force."""
-    return {str(row[0]) for row in warehouse.rows("select load_id from ops.load where is_current")}
 
 
 def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str]:

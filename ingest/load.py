@@ -77,7 +77,7 @@ def load_delivery(
     try:
         described = describe_files(delivery.files, datasets, warehouse)
         create_landed_view(warehouse, described, delivery.billing_month if delivery.rows_of_month_only else None)
-        _set_variables(warehouse, delivery, source, described)
+        _set_variables(warehouse, delivery, described)
         scan = _scan(warehouse, described)
         _refuse_unconverted(warehouse, described, scan)
         _refuse_scan(delivery, described, scan)
@@ -92,13 +92,13 @@ def load_delivery(
     return loaded
 
 
-def _set_variables(warehouse: Warehouse, delivery: Delivery, source: SourceSettings, described: Described) -> None:
+def _set_variables(warehouse: Warehouse, delivery: Delivery, described: Described) -> None:
     """Set what staging and scan read besides `landed`."""
     month = delivery.billing_month
     warehouse.execute(f"set variable billing_month = timestamp '{month}'")
     warehouse.execute(f"set variable next_billing_month = timestamp '{next_month(month)}'")
     warehouse.execute("set variable net_payers = cast([] as varchar[])")
-    currency = "null" if source.currency is None else literal(source.currency)
+    currency = "null" if delivery.currency is None else literal(delivery.currency)
     warehouse.execute(f"set variable default_currency = cast({currency} as varchar)")
     warehouse.execute("set variable row_offsets = cast([] as bigint[][])")
     warehouse.execute(f"set variable row_offsets = {_row_offsets(warehouse, described)}")

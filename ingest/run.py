@@ -105,7 +105,7 @@ def _ingest_delivery(
     month = delivery.billing_month
     current = ledger.current_load(warehouse, source.name, month)
     forced = options.months is not None and month in options.months
-    if current is not None and current[0] == delivery.load_id and not forced:
+    if current is not None and current[0] == delivery.version and not forced:
         report.unchanged.append(delivery)
         return
     if current is None and _is_taken_over(warehouse, source, sources, delivery):

@@ -2,6 +2,7 @@
 
     WarehouseError
     ├── WarehouseLocked     another process holds the database file
+    │   └── RunLocked       another run holds the lock file
     ├── DirectoryUnwritable a directory that must be written cannot be
     ├── DiskFull            the disk filled up; nothing was committed
     ├── ModelError          a model file breaks a rule of the house
@@ -31,6 +32,19 @@ class WarehouseLocked(WarehouseError):
         super().__init__(
             f"{path} is open in {holder}",
             hint="close that program; people read the published copy, which is never locked",
+        )
+        self.path = path
+        self.pid = pid
+
+
+class RunLocked(WarehouseLocked):
+    """Another run holds the lock file."""
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        WarehouseError.__init__(
+            self,
+            f"another run is under way (process {pid or 'unknown'}, lock {path})",
+            hint="wait until it has ended; the lock goes with its process, so there is nothing to remove",
         )
         self.path = path
         self.pid = pid

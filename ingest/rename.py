@@ -1,0 +1,63 @@
+"""A source that was renamed (`was = "old"`): its parts, ledger rows and landed files go over to the new name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from ingest.source import SourceSettings
+from sql.files import rename
+from sql.parts import part_name, refresh_views, tags_name
+from sql.warehouse import Warehouse, quoted
+
+_LEDGER = ("ops.load", "ops.load_file", "ops.load_total", "ops.load_count")
+
+
+def apply_renames(warehouse: Warehouse, sources: Sequence[SourceSettings], landing: Path) -> list[str]:
+    """Rename what is held under an earlier name; return the names that were taken over. Repeating it changes nothing."""
+    taken: list[str] = []
+    for source in sources:
+        if source.was is None:
+            continue
+        if _holds(warehouse, source.was) and not _holds(warehouse, source.name):
+            _rename_parts(warehouse, source.was, source.name)
+            taken.append(source.was)
+        old, new = landing / source.was, landing / source.name
+        if old.is_dir() and not new.exists() and not _holds(warehouse, source.was):
+            rename(old, new)
+    return taken
+
+
+def _holds(warehouse: Warehouse, source: str) -> bool:
+    """Return whether the ledger knows a source."""
+    return bool(warehouse.value("select count(*) from ops.load where source = ?", [source]))
+
+
+def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
+    """Rename the tables of a source and its ledger rows, load ids included, in one transaction."""
+    loads = warehouse.rows(
+        "select distinct load_id, billing_month, version, is_current from ops.load where source = ?", [old]
+    )
+    with warehouse.transaction():
+        for load_id, month, version, is_current in loads:
+            if not isinstance(month, date):
+                raise TypeError("billing_month is a date")
+            if is_current:
+                _rename_tables(warehouse, part_name(old, month), part_name(new, month))
+            renamed = hashlib.sha256(f"{new}\0{month}\0{version}".encode()).hexdigest()[:16]
+            for table in _LEDGER:
+                warehouse.execute(f"update {table} set load_id = ? where load_id = ?", [renamed, load_id])
+            warehouse.execute(
+                "update ops.load set part = ? where source = ? and billing_month = ?", [part_name(new, month), old, month]
+            )
+        warehouse.execute("update ops.load set source = ? where source = ?", [new, old])
+        refresh_views(warehouse)
+    warehouse.checkpoint()
+
+
+def _rename_tables(warehouse: Warehouse, old: str, new: str) -> None:
+    """Rename a part and the table of its tag sets."""
+    for before, after in ((old, new), (tags_name(old), tags_name(new))):
+        warehouse.execute(f"alter table parts.{quoted(before)} rename to {quoted(after)}")

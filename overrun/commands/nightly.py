@@ -1,0 +1,35 @@
+"""`overrun nightly`: every step of the night, for cron."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from overrun.exits import Exit
+from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.running import now, print_report, run_options
+
+
+@click.command(
+    "nightly",
+    cls=OverrunCommand,
+    examples=("overrun nightly", "overrun nightly --config /etc/overrun/overrun.toml", "overrun nightly --as-of 2026-11-20"),
+    exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
+)
+@click.option("--accept-shrink", is_flag=True, help="Load a month that lost more than half of its rows.")
+@common_options
+def command(invocation: Invocation, accept_shrink: bool) -> Exit:
+    """Run the whole night.
+
+    Looks for new deliveries, loads them, builds what changed, replaces the copy for people and tells teams what is due.
+    A second run right after the first changes and sends nothing. Silent under cron unless something is wrong.
+    """
+    from overrun.night import run_night
+
+    config = invocation.load()
+    report = run_night(config, run_options(invocation, os.environ, now(), accept_shrink=accept_shrink))
+    print_report(report, config, invocation)
+    return report.exit_code
+
+

@@ -1,0 +1,254 @@
+"""The night: lock, ingest, build, analyse, publish, alert, in the order in which data flows. Each step is also a command.
+
+A source that fails does not stop the others; a build that fails as a whole leaves last night's tables and published
+copy, and no conclusions are drawn from it. What was queued before is still sent. The worst exit code speaks for the night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import structlog
+
+from alerts.run import DeliveryReport, conclude, deliver
+from analysis.run import analyse
+from ingest.errors import IngestError
+from ingest.rebuild import needs_migration, rebuild
+from ingest.rename import apply_renames
+from ingest.run import IngestOptions, IngestReport, ingest
+from overrun.config import Config
+from overrun.exits import Exit, code_of, worst
+from overrun.settings_tables import settings_rows
+from sql.errors import DirectoryUnwritable, WarehouseError, WarehouseLocked
+from sql.files import make_directory
+from sql.lock import run_lock
+from sql.parts import prepare
+from sql.publish import PublishReport, publish
+from sql.runner import BuildReport, build
+from sql.settings import replace_settings
+from sql.state import Problem, StateStore
+from sql.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from alerts.outbox import OutboxMessage
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightOptions:
+    """What a run was asked for."""
+
+    as_of: date
+    now: datetime
+    environ: Mapping[str, str]
+    accept_shrink: bool = False
+    months: frozenset[date] | None = None
+    """Months to load again whether they changed or not."""
+    say: Say = lambda _: None
+
+
+@dataclass(slots=True, kw_only=True)
+class NightReport:
+    """What a run came to, step by step; None for a step that was not taken."""
+
+    ingested: IngestReport | None = None
+    built: BuildReport | None = None
+    analysed: bool | None = None
+    published: list[PublishReport] = field(default_factory=list)
+    queued: list[OutboxMessage] = field(default_factory=list)
+    delivered: DeliveryReport | None = None
+    failures: list[Exception] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[Exception]:
+        """Return every failure, of sources and of steps."""
+        return [*(self.ingested.problems if self.ingested else []), *self.failures]
+
+    @property
+    def exit_code(self) -> Exit:
+        """Return the code that speaks for the run."""
+        codes = [code_of(error) or Exit.FAULT for error in self.problems]
+        if self.delivered is not None and not self.delivered.is_complete:
+            codes.append(Exit.UNDELIVERED)
+        return worst(codes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run that holds the lock: what its steps work on."""
+
+    config: Config
+    options: NightOptions
+    state: StateStore
+    report: NightReport
+
+
+@contextmanager
+def run(config: Config, command: str, options: NightOptions) -> Iterator[Run]:
+    """Hold the lock, open the state store and keep the record of the run; raises RunLocked."""
+    with run_lock(config.lock):
+        make_directory(config.state.parent)
+        with StateStore.open(config.state) as state:
+            run_id = uuid4().hex
+            state.start_run(run_id, command, options.as_of, now=options.now)
+            report = NightReport()
+            exit_code = Exit.FAULT
+            try:
+                yield Run(config=config, options=options, state=state, report=report)
+                exit_code = report.exit_code
+            except BaseException as error:
+                exit_code = code_of(error) or Exit.FAULT
+                if isinstance(error, Exception):
+                    report.failures.append(error)
+                raise
+            finally:
+                _keep_record(state, run_id, report, exit_code)
+
+
+def run_night(config: Config, options: NightOptions) -> NightReport:
+    """Run every step; raises only where nothing can be done at all (lock, unwritable directory)."""
+    with run(config, "nightly", options) as night:
+        if _steps_in_warehouse(night):
+            publish_step(night)
+        alert_step(night, is_concluding=not night.report.failures)
+        return night.report
+
+
+@contextmanager
+def open_warehouse(night: Run) -> Iterator[Warehouse]:
+    """Open the warehouse; one of an older schema version is made anew from landed files first."""
+    settings = night.config.warehouse
+    make_directory(settings.path.parent)
+    with Warehouse.open(settings) as warehouse:
+        is_outdated = needs_migration(warehouse)
+        if not is_outdated:
+            prepare(warehouse)
+            yield warehouse
+    if is_outdated:
+        night.options.say("the warehouse is of another version: making it anew from landed files")
+        rebuild(settings, night.config.sources, night.config.landing, night.options.now, night.options.say)
+        with Warehouse.open(settings) as warehouse:
+            yield warehouse
+
+
+def ingest_step(night: Run, warehouse: Warehouse) -> None:
+    """Fetch and load what sources newly deliver."""
+    apply_renames(warehouse, night.config.sources, night.config.landing)
+    options = IngestOptions(
+        landing=night.config.landing,
+        now=night.options.now.astimezone(UTC).replace(tzinfo=None),
+        accept_shrink=night.options.accept_shrink,
+        months=night.options.months,
+    )
+    night.report.ingested = ingest(warehouse, night.config.sources, options, night.options.say)
+    log = structlog.get_logger()
+    for load in night.report.ingested.loaded:
+        log.info(
+            "delivery_loaded",
+            source=load.delivery.source,
+            billing_month=f"{load.delivery.billing_month:%Y-%m}",
+            rows=load.rows_loaded,
+        )
+
+
+def build_step(night: Run, warehouse: Warehouse) -> None:
+    """Write the settings tables, build what changed, draw conclusions."""
+    rows = settings_rows(night.config, night.options.as_of, retired_sources(warehouse, night.config))
+    changed = bool(replace_settings(warehouse, rows))
+    night.report.built = build(warehouse, progress=night.options.say)
+    night.report.analysed = analyse(warehouse)
+    for warning in night.report.built.warnings:
+        structlog.get_logger().warning("check_warned", check=warning)
+    if changed or night.report.built.changed or night.report.analysed:
+        warehouse.checkpoint()
+
+
+def publish_step(night: Run, *, force: bool = False) -> None:
+    """Replace the copy for people where anything is new; the warehouse must be closed."""
+    config = night.config
+    if not config.warehouse.path.exists():
+        return
+    night.options.say("publishing")
+    with _kept_failures(night):
+        with open_warehouse(night) as warehouse:
+            build_id = content_id(warehouse)
+        report = publish(config.warehouse.path, config.publish, build_id, night.state, force=force)
+        night.report.published.append(report)
+        if report.writer_pid is not None:
+            structlog.get_logger().warning("published_copy_open_for_writing", path=str(report.path), pid=report.writer_pid)
+
+
+def alert_step(night: Run, *, is_concluding: bool = True) -> None:
+    """Queue what teams have to be told, and send what is due."""
+    config, options = night.config, night.options
+    if is_concluding and config.warehouse.path.exists():
+        with open_warehouse(night) as warehouse:
+            night.report.queued = conclude(warehouse, night.state, config.alerts, options.as_of, options.now)
+    night.report.delivered = deliver(night.state, config.alerts, options.environ, options.now)
+    for message in night.report.delivered.undelivered:
+        structlog.get_logger().warning(
+            "message_undelivered", route=message.route, channel=message.channel, reason=message.reason
+        )
+
+
+def content_id(warehouse: Warehouse) -> str:
+    """Return a hash of everything that the tables were built from: equal ids, equal published copies."""
+    return str(
+        warehouse.value(
+            "select md5(string_agg(line, ',' order by line)) from ("
+            " select concat_ws(' ', model, billing_month, fingerprint) as line from ops.fingerprint"
+            " union all select concat_ws(' ', key, value) from ops.meta"
+            " union all select concat_ws(' ', source, billing_month, load_id, sequence) from ops.load)"
+        )
+    )
+
+
+def retired_sources(warehouse: Warehouse, config: Config) -> list[tuple[str, str | None, int]]:
+    """Return the sources that hold charges though the configuration no longer names them."""
+    named = {source.name for source in config.sources}
+    rows = warehouse.rows("select distinct source from ops.load where is_current order by 1")
+    return [(str(row[0]), None, 0) for row in rows if str(row[0]) not in named]
+
+
+def _steps_in_warehouse(night: Run) -> bool:
+    """Ingest and build; return whether the build stands, so that it can be published."""
+    with _kept_failures(night):
+        with open_warehouse(night) as warehouse:
+            ingest_step(night, warehouse)
+            build_step(night, warehouse)
+    return not night.report.failures
+
+
+@contextmanager
+def _kept_failures(night: Run) -> Iterator[None]:
+    """Keep a failure of a step in the report, so that the night goes on to what it still can do."""
+    try:
+        yield
+    except (WarehouseLocked, DirectoryUnwritable):
+        raise
+    except (WarehouseError, IngestError) as error:
+        night.report.failures.append(error)
+
+
+def _keep_record(state: StateStore, run_id: str, report: NightReport, exit_code: Exit) -> None:
+    """Write what failed, and how the run ended."""
+    now = datetime.now(UTC)
+    for error in report.problems:
+        state.record_problem(
+            run_id,
+            Problem(
+                source=getattr(error, "source", None),
+                billing_month=getattr(error, "billing_month", None),
+                code=type(error).__name__,
+                message=str(error),
+                hint=getattr(error, "hint", None),
+                at=now,
+            ),
+        )
+    state.finish_run(run_id, int(exit_code), now=now)

@@ -1,0 +1,47 @@
+"""One run at a time: `flock` on a lock file, with the pid inside for people. Never judged by age: the kernel knows."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sql.errors import RunLocked
+from sql.files import file_errors, make_directory
+
+
+@contextmanager
+def run_lock(path: Path) -> Iterator[None]:
+    """Hold the lock at `path` for the `with` block; raises RunLocked, naming the holder, where another run has it."""
+    make_directory(path.parent)
+    with file_errors(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+            raise RunLocked(path, int(text) if text.isdigit() else None) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def holder(path: Path) -> int | None:
+    """Return the pid of the run that holds the lock at `path`, or None where nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else 0
+    finally:
+        os.close(descriptor)
+    return None

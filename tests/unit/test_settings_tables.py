@@ -1,0 +1,49 @@
+"""Settings tables are replaced where their content differs, and never otherwise."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from sql.errors import WarehouseError
+from sql.settings import replace_settings, settings_hash
+from tests.fakes.parts import make_warehouse
+
+NIGHT, TEAMS = "settings.night", "settings.team_project"
+
+
+def test_only_a_table_whose_content_differs_is_replaced() -> None:
+    rows = {NIGHT: [(date(2026, 11, 20),)], TEAMS: [("a", "p"), ("b", "q")]}
+    with make_warehouse() as warehouse:
+        assert replace_settings(warehouse, rows) == [NIGHT, TEAMS]
+        assert replace_settings(warehouse, rows | {TEAMS: rows[TEAMS][::-1]}) == []
+        before = settings_hash(warehouse, TEAMS)
+        assert replace_settings(warehouse, rows | {NIGHT: [(date(2026, 11, 21),)]}) == [NIGHT]
+        assert settings_hash(warehouse, TEAMS) == before
+        assert warehouse.rows(f"select * from {NIGHT}") == [(date(2026, 11, 21),)]
+
+
+def test_a_table_that_is_not_named_keeps_its_rows_and_an_empty_one_is_emptied() -> None:
+    with make_warehouse() as warehouse:
+        never_written = settings_hash(warehouse, TEAMS)
+        assert replace_settings(warehouse, {TEAMS: []}) == []
+        replace_settings(warehouse, {TEAMS: [(f"t{number}", "p") for number in range(1201)]})
+        replace_settings(warehouse, {})
+        assert warehouse.value(f"select count(*) from {TEAMS}") == 1201
+        assert replace_settings(warehouse, {TEAMS: []}) == [TEAMS]
+        assert warehouse.value(f"select count(*) from {TEAMS}") == 0
+        assert settings_hash(warehouse, TEAMS) == never_written
+
+
+def test_an_unknown_table_is_refused() -> None:
+    with make_warehouse() as warehouse, pytest.raises(WarehouseError, match=r"settings\.nothing"):
+        replace_settings(warehouse, {"settings.nothing": []})
+
+
+def test_a_failure_changes_no_table() -> None:
+    with make_warehouse() as warehouse:
+        with pytest.raises(Exception, match="Conversion"):
+            replace_settings(warehouse, {NIGHT: [(date(2026, 11, 20),)], "settings.source": [("a", "k", "x", False)]})
+        assert warehouse.rows(f"select * from {NIGHT}") == []
+        assert settings_hash(warehouse, NIGHT) == "empty"
