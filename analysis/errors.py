@@ -1,6 +1,6 @@
 """What can go wrong in the judgements.
 
-    AnalysisError
+AnalysisError   root; every judgement that cannot be made
 """
 
 from __future__ import annotations

@@ -63,9 +63,14 @@ class Described:
 def flattened(columns: Iterable[DeliveredColumn]) -> Iterator[DeliveredColumn]:
     """Yield columns with the members of structs under dotted names: `project` becomes `project.id`, ..."""
     for column in columns:
-        members = struct_fields(column.type) if column.type.startswith("STRUCT") and not column.type.endswith("]") else []
+        members = (
+            struct_fields(column.type) if column.type.startswith("STRUCT") and not column.type.endswith("]") else []
+        )
         if members:
-            nested = (DeliveredColumn(f"{column.name}.{name}", f"{column.reference}.{quoted(name)}", kind) for name, kind in members)
+            nested = (
+                DeliveredColumn(f"{column.name}.{name}", f"{column.reference}.{quoted(name)}", kind)
+                for name, kind in members
+            )
             yield from flattened(nested)
         else:
             yield column

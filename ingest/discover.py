@@ -19,8 +19,9 @@ from ingest.checksums import Checksums
 from ingest.dataset import Dataset, describe_files
 from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.errors import SourceUnreadable
+from ingest.explain import unreadable
 from ingest.focus.export import FOCUS
-from ingest.formats import SUFFIXES, format_of, unreadable
+from ingest.formats import SUFFIXES, format_of
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
 from ingest.source import SourceKind, SourceSettings
@@ -31,6 +32,7 @@ DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
     "gcp-export": (GCP_EXPORT, FOCUS),
     "focus-export": (FOCUS,),
 }
+ALL_DATASETS = (CUR, GCP_EXPORT, FOCUS)
 
 
 @dataclass(slots=True, kw_only=True)

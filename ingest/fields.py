@@ -75,7 +75,7 @@ def unconverted(field: Field, column: DeliveredColumn, null_text: str | None) ->
     return None
 
 
-def rest(field: Field, column: DeliveredColumn, null_text: str | None) -> str:
+def rest(column: DeliveredColumn, null_text: str | None) -> str:
     """Return what rounding to 12 places took from a delivered cost; null where nothing."""
     exact, value = "decimal(38, 24)", column.reference
     if is_text(column):
@@ -85,7 +85,9 @@ def rest(field: Field, column: DeliveredColumn, null_text: str | None) -> str:
     if column.type in {"DOUBLE", "FLOAT"}:
         text = f"cast({value} as varchar)"
         difference = f"try_cast({text} as {exact}) - try_cast({text} as {MONEY})"
-        return f"case when cast(try_cast({value} as {MONEY}) as double) <> {value} then cast({difference} as {exact}) end"
+        return (
+            f"case when cast(try_cast({value} as {MONEY}) as double) <> {value} then cast({difference} as {exact}) end"
+        )
     return f"cast(null as {exact})"
 
 

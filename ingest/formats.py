@@ -22,6 +22,7 @@ import duckdb
 
 from ingest.delivery import DeliveredFile
 from ingest.errors import SourceUnreadable
+from ingest.explain import unreadable
 from sql.warehouse import Warehouse, literal, quoted
 
 Format = Literal["csv", "parquet", "ndjson"]
@@ -72,7 +73,9 @@ def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str
     Raises SourceUnreadable for a file of zero bytes, a broken one, or one of an unknown format.
     """
     if file.size == 0:
-        raise SourceUnreadable("the file is empty (0 bytes)", file=file.name, hint="deliver it again; a header is the least it has")
+        raise SourceUnreadable(
+            "the file is empty (0 bytes)", file=file.name, hint="deliver it again; a header is the least it has"
+        )
     kind = format_of(Path(file.name))
     is_compressed = file.name.lower().endswith(".gz")
     if kind == "csv":
@@ -82,7 +85,9 @@ def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str
     elif kind == "ndjson":
         columns = _ndjson_columns(file, is_compressed, nested)
     else:
-        raise SourceUnreadable("the format is not one that is read", file=file.name, hint=f"read are {', '.join(sorted(SUFFIXES))}")
+        raise SourceUnreadable(
+            "the format is not one that is read", file=file.name, hint=f"read are {', '.join(sorted(SUFFIXES))}"
+        )
     return FileShape(format=kind, is_compressed=is_compressed, columns=columns)
 
 
@@ -123,7 +128,9 @@ def _csv_columns(file: DeliveredFile, is_compressed: bool) -> tuple[DeliveredCol
     with _text(file, is_compressed) as stream:
         header = next(csv.reader(stream), None)
     if not header or not any(header):
-        raise SourceUnreadable("the first line is no header", file=file.name, hint="an export begins with its column names")
+        raise SourceUnreadable(
+            "the first line is no header", file=file.name, hint="an export begins with its column names"
+        )
     header[0] = header[0].removeprefix("\ufeff")
     return tuple(DeliveredColumn(name, f"c{position:04d}", "VARCHAR") for position, name in enumerate(header))
 
@@ -169,11 +176,3 @@ def _text(file: DeliveredFile, is_compressed: bool) -> IO[str]:
         return io.StringIO(cut.decode("utf-8"), newline="")
     except UnicodeDecodeError as error:
         raise SourceUnreadable(f"the file is not UTF-8 (byte {error.start})", file=file.name) from error
-
-
-def unreadable(error: duckdb.Error, file: str | None) -> SourceUnreadable:
-    """Return DuckDB's refusal to read a file as one clear error."""
-    text = str(error).split("\n", 1)[0]
-    return SourceUnreadable(
-        f"the file is truncated or corrupt ({text})", file=file, hint="deliver it again; the last good version stays loaded"
-    )

@@ -85,7 +85,7 @@ def _field_items(
         failures = [failure for column in found if (failure := unconverted(item, column, null_text))]
         items.append(f"cast({_first_of(failures)} as varchar) as {quoted('bad_' + item.name)}")
     if item.is_billed:
-        rests = [rest(item, column, null_text) for column in found]
+        rests = [rest(column, null_text) for column in found]
         items.append(f"cast({_first_of(rests)} as decimal(38, 24)) as {quoted('rest_' + item.name)}")
     return items
 

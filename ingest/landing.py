@@ -13,7 +13,16 @@ from pathlib import Path
 
 from ingest.delivery import DeliveredFile, Delivery
 from ingest.errors import SourceUnreadable
-from sql.files import TEMPORARY_MARK, copy_file, make_directory, remove_tree, rename, sync_directory, sync_file, write_text
+from sql.files import (
+    TEMPORARY_MARK,
+    copy_file,
+    make_directory,
+    remove_tree,
+    rename,
+    sync_directory,
+    sync_file,
+    write_text,
+)
 
 RECORD = "delivery.json"
 KEPT_VERSIONS = 2

@@ -63,12 +63,15 @@ def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tupl
 def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str]:
     """Return the versions of a (source, month) that were loaded, newest first."""
     rows = warehouse.rows(
-        "select version from ops.load where source = ? and billing_month = ? order by sequence desc", [source, billing_month]
+        "select version from ops.load where source = ? and billing_month = ? order by sequence desc",
+        [source, billing_month],
     )
     return [str(row[0]) for row in rows]
 
 
-def other_holders(warehouse: Warehouse, source: str, billing_month: date, totals: Sequence[Total]) -> dict[str, list[str]]:
+def other_holders(
+    warehouse: Warehouse, source: str, billing_month: date, totals: Sequence[Total]
+) -> dict[str, list[str]]:
     """Return the other sources that hold one of these billing accounts in this month, with those accounts."""
     held: dict[str, list[str]] = {}
     for total in totals:

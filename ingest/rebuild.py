@@ -18,7 +18,7 @@ from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, META, SCHEMA_VERSION
+from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, META, SCHEMA_VERSION, Table
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.publish import log_of
@@ -49,7 +49,9 @@ def needs_migration(warehouse: Warehouse) -> bool:
     """Return whether the file was written under another schema version; a new file was not."""
     if not warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'"):
         return False
-    return str(warehouse.value(f"select value from {META.full_name} where key = 'schema_version'")) != str(SCHEMA_VERSION)
+    return str(warehouse.value(f"select value from {META.full_name} where key = 'schema_version'")) != str(
+        SCHEMA_VERSION
+    )
 
 
 def rebuild(
@@ -59,7 +61,7 @@ def rebuild(
     now: datetime,
     progress: Progress = lambda _: None,
 ) -> RebuildReport:
-    """Make the warehouse anew and put it in place; raises IngestError or WarehouseError, and the old one then stands."""
+    """Make the warehouse anew and put it in place; raises IngestError or WarehouseError, and the old one stands."""
     temporary = temporary_beside(settings.path)
     for leftover in (temporary, log_of(temporary)):
         remove(leftover)
@@ -105,7 +107,8 @@ def _fill(
 def _held_in_ledger(fresh: Warehouse) -> list[Held]:
     """Return the months that the old ledger has in force."""
     rows = fresh.rows(
-        "select source, billing_month, version, export_kind from old.ops.load where is_current order by source, billing_month"
+        "select source, billing_month, version, export_kind from old.ops.load where is_current"
+        " order by source, billing_month"
     )
     return [_held(row) for row in rows]
 
@@ -147,7 +150,9 @@ def _load(fresh: Warehouse, held: Held, sources: Sequence[SourceSettings], landi
     configured = {source.name: source for source in sources}
     retired = SourceSettings(name=held.source, kind="focus-export", location=landing)
     source = configured.get(held.source, retired)
-    datasets = DATASETS[source.kind] if held.source in configured else tuple({d for all_ in DATASETS.values() for d in all_})
+    datasets = (
+        DATASETS[source.kind] if held.source in configured else tuple({d for all_ in DATASETS.values() for d in all_})
+    )
     options = LoadOptions(loaded_at=now.astimezone(UTC).replace(tzinfo=None), accept_shrink=True)
     load_delivery(fresh, delivery, source, datasets, options)
 
@@ -156,15 +161,14 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
     """Copy a part, its tag sets and its ledger rows as they stand."""
     part = part_name(held.source, held.billing_month)
     with fresh.transaction():
-        for table in (part, tags_name(part)):
-            fresh.execute(f"create table parts.{quoted(table)} as from old.parts.{quoted(table)}")
+        for name in (part, tags_name(part)):
+            fresh.execute(f"create table parts.{quoted(name)} as from old.parts.{quoted(name)}")
         for table in (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
-            fresh.execute(
-                f"insert into {table.full_name} by name select ledger.* from old.{table.full_name} as ledger where load_id in"
-                " (select load_id from old.ops.load where is_current and source = ? and billing_month = ?)"
-                + (" and is_current" if table is LOAD else ""),
-                [held.source, held.billing_month],
+            in_force = (
+                "load_id in (select load_id from old.ops.load where is_current and source = ? and billing_month = ?)"
             )
+            condition = f"{in_force} and is_current" if table is LOAD else in_force
+            _take_over(fresh, table, condition, [held.source, held.billing_month])
         refresh_views(fresh)
 
 
@@ -181,25 +185,37 @@ def _prove(fresh: Warehouse) -> None:
     )
     if difference is not None:
         raise LoadRefused(
-            f"the rebuilt month does not come to what is loaded: {difference[4]} {difference[3]} in {difference[5]} rows"
-            f" of {difference[2]} differ",
+            f"the rebuilt month does not come to what is loaded: {difference[4]} {difference[3]} in {difference[5]}"
+            f" rows of {difference[2]} differ",
             source=str(difference[0]),
             billing_month=difference[1] if isinstance(difference[1], date) else None,
-            hint="the old warehouse stands; if a rule of conversion changed on purpose, remove the warehouse file and run"
-            " overrun rebuild again",
+            hint="the old warehouse stands; if a rule of conversion changed on purpose, remove the warehouse file and"
+            " run overrun rebuild again",
         )
 
 
 def _take_over_history(fresh: Warehouse) -> None:
-    """Copy the superseded loads of the old ledger, and number the loads in force after them."""
+    """Copy the superseded loads of the old ledger, and number the loads in force as they were."""
     with fresh.transaction():
         fresh.execute(
-            "update ops.load set sequence = old_load.sequence, loaded_at = old_load.loaded_at from old.ops.load as old_load"
-            " where old_load.is_current and old_load.source = load.source and old_load.billing_month = load.billing_month"
+            "update ops.load set sequence = earlier.sequence, loaded_at = earlier.loaded_at"
+            " from old.ops.load as earlier where earlier.is_current and earlier.source = load.source"
+            " and earlier.billing_month = load.billing_month"
         )
-        fresh.execute("insert into ops.load by name select * from old.ops.load where not is_current")
+        _take_over(fresh, LOAD, "not is_current")
         for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
-            fresh.execute(
-                f"insert into {table.full_name} by name select * from old.{table.full_name}"
-                f" where load_id not in (select load_id from {table.full_name})"
-            )
+            _take_over(fresh, table, f"load_id not in (select load_id from {table.full_name})")
+
+
+def _take_over(fresh: Warehouse, table: Table, condition: str, parameters: Sequence[object] = ()) -> None:
+    """Copy rows of an old ledger table, by the columns that both versions have."""
+    rows = fresh.rows(
+        "select column_name from duckdb_columns() where database_name = 'old' and schema_name = ? and table_name = ?",
+        [table.schema, table.name],
+    )
+    old = {str(row[0]) for row in rows}
+    columns = ", ".join(quoted(column.name) for column in table.columns if column.name in old)
+    fresh.execute(
+        f"insert into {table.full_name} by name select {columns} from old.{table.full_name} where {condition}",
+        parameters,
+    )

@@ -16,7 +16,7 @@ _LEDGER = ("ops.load", "ops.load_file", "ops.load_total", "ops.load_count")
 
 
 def apply_renames(warehouse: Warehouse, sources: Sequence[SourceSettings], landing: Path) -> list[str]:
-    """Rename what is held under an earlier name; return the names that were taken over. Repeating it changes nothing."""
+    """Rename what is held under an earlier name; return the names taken over. Repeating it changes nothing."""
     taken: list[str] = []
     for source in sources:
         if source.was is None:
@@ -50,7 +50,8 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
             for table in _LEDGER:
                 warehouse.execute(f"update {table} set load_id = ? where load_id = ?", [renamed, load_id])
             warehouse.execute(
-                "update ops.load set part = ? where source = ? and billing_month = ?", [part_name(new, month), old, month]
+                "update ops.load set part = ? where source = ? and billing_month = ?",
+                [part_name(new, month), old, month],
             )
         warehouse.execute("update ops.load set source = ? where source = ?", [new, old])
         refresh_views(warehouse)

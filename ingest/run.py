@@ -16,7 +16,7 @@ from ingest.landed import create_macros
 from ingest.landing import KEPT_VERSIONS, land, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.parts import part_name, prepare, refresh_views, tags_name
+from sql.parts import prepare
 from sql.warehouse import Warehouse
 
 Progress = Callable[[str], None]
@@ -44,6 +44,17 @@ class IngestOptions:
     """Months to load again whether they changed or not; None loads what changed."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ingesting:
+    """One night's ingestion under way."""
+
+    warehouse: Warehouse
+    sources: Sequence[SourceSettings]
+    options: IngestOptions
+    progress: Progress
+    report: IngestReport
+
+
 def ingest(
     warehouse: Warehouse, sources: Sequence[SourceSettings], options: IngestOptions, progress: Progress = lambda _: None
 ) -> IngestReport:
@@ -52,35 +63,20 @@ def ingest(
     create_macros(warehouse)
     remove_interrupted(options.landing)
     checksums = Checksums(warehouse, int(options.now.timestamp() * 1_000_000_000))
-    report = IngestReport()
+    work = _Ingesting(warehouse=warehouse, sources=sources, options=options, progress=progress, report=IngestReport())
     for source in sources:
         progress(f"{source.name}: looking for deliveries")
-        found = _discovered(source, warehouse, checksums, report)
-        for delivery in found.deliveries:
-            _ingest_delivery(warehouse, delivery, source, sources, options, report, progress)
+        for delivery in _discovered(work, source, checksums).deliveries:
+            _ingest_delivery(work, source, delivery)
     checksums.save()
-    return report
+    return work.report
 
 
-def drop_source(warehouse: Warehouse, source: str) -> int:
-    """Take every part of a source out of force and drop it; returns how many there were."""
-    rows = warehouse.rows("select billing_month from ops.load where is_current and source = ? order by 1", [source])
-    with warehouse.transaction():
-        for (month,) in rows:
-            assert isinstance(month, date)
-            name = part_name(source, month)
-            ledger.retire(warehouse, source, month, [name, tags_name(name)])
-        refresh_views(warehouse)
-    warehouse.checkpoint()
-    return len(rows)
-
-
-def _discovered(
-    source: SourceSettings, warehouse: Warehouse, checksums: Checksums, report: IngestReport
-) -> Discovered:
+def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) -> Discovered:
     """Return what a source offers; a source that cannot be listed offers nothing and is a problem."""
+    report = work.report
     try:
-        found = discover(source, warehouse, checksums)
+        found = discover(source, work.warehouse, checksums)
     except IngestError as error:
         report.problems.append(error.located(source=source.name))
         return Discovered()
@@ -92,39 +88,29 @@ def _discovered(
     return found
 
 
-def _ingest_delivery(
-    warehouse: Warehouse,
-    delivery: Delivery,
-    source: SourceSettings,
-    sources: Sequence[SourceSettings],
-    options: IngestOptions,
-    report: IngestReport,
-    progress: Progress,
-) -> None:
+def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> None:
     """Fetch and load one delivery, unless it is loaded already or another source has taken over its month."""
-    month = delivery.billing_month
-    current = ledger.current_load(warehouse, source.name, month)
-    forced = options.months is not None and month in options.months
-    if current is not None and current[0] == delivery.version and not forced:
-        report.unchanged.append(delivery)
+    warehouse, options, month = work.warehouse, work.options, delivery.billing_month
+    if not _is_wanted(work, source, delivery):
+        work.report.unchanged.append(delivery)
         return
-    if current is None and _is_taken_over(warehouse, source, sources, delivery):
-        report.unchanged.append(delivery)
-        return
-    progress(f"{source.name}: loading {month:%Y-%m}")
+    work.progress(f"{source.name}: loading {month:%Y-%m}")
     try:
         landed = land(options.landing, delivery)
         loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink)
-        report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
+        work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
     except IngestError as error:
-        report.problems.append(error.located(source=source.name, billing_month=month))
+        work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
     prune(options.landing, source.name, month, ledger.versions(warehouse, source.name, month)[:KEPT_VERSIONS])
 
 
-def _is_taken_over(
-    warehouse: Warehouse, source: SourceSettings, sources: Sequence[SourceSettings], delivery: Delivery
-) -> bool:
-    """Return whether a source that replaces this one holds the month, and this one was loaded before."""
-    successors = [other.name for other in sources if other.replaces == source.name]
-    return any(ledger.current_load(warehouse, name, delivery.billing_month) is not None for name in successors)
+def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> bool:
+    """Return whether a delivery is to be loaded: it is new, or its month was asked for by name."""
+    month = delivery.billing_month
+    current = ledger.current_load(work.warehouse, source.name, month)
+    if current is None:
+        successors = [other.name for other in work.sources if other.replaces == source.name]
+        return not any(ledger.current_load(work.warehouse, name, month) for name in successors)
+    forced = work.options.months is not None and month in work.options.months
+    return forced or current[0] != delivery.version

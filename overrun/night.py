@@ -1,7 +1,8 @@
-"""The night: lock, ingest, build, analyse, publish, alert, in the order in which data flows. Each step is also a command.
+"""The night: lock, ingest, build, analyse, publish, alert, in the order in which data flows.
 
-A source that fails does not stop the others; a build that fails as a whole leaves last night's tables and published
-copy, and no conclusions are drawn from it. What was queued before is still sent. The worst exit code speaks for the night.
+Each step is also a command. A source that fails does not stop the others; a build that fails as a whole leaves last
+night's tables and published copy, and no conclusions are drawn from it. What was queued before is still sent. The worst
+exit code speaks for the night.
 """
 
 from __future__ import annotations
@@ -181,7 +182,9 @@ def publish_step(night: Run, *, force: bool = False) -> None:
         report = publish(config.warehouse.path, config.publish, build_id, night.state, force=force)
         night.report.published.append(report)
         if report.writer_pid is not None:
-            structlog.get_logger().warning("published_copy_open_for_writing", path=str(report.path), pid=report.writer_pid)
+            structlog.get_logger().warning(
+                "published_copy_open_for_writing", path=str(report.path), pid=report.writer_pid
+            )
 
 
 def alert_step(night: Run, *, is_concluding: bool = True) -> None:
@@ -218,10 +221,9 @@ def retired_sources(warehouse: Warehouse, config: Config) -> list[tuple[str, str
 
 def _steps_in_warehouse(night: Run) -> bool:
     """Ingest and build; return whether the build stands, so that it can be published."""
-    with _kept_failures(night):
-        with open_warehouse(night) as warehouse:
-            ingest_step(night, warehouse)
-            build_step(night, warehouse)
+    with _kept_failures(night), open_warehouse(night) as warehouse:
+        ingest_step(night, warehouse)
+        build_step(night, warehouse)
     return not night.report.failures
 
 

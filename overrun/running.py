@@ -15,7 +15,6 @@ from overrun.options import Invocation
 from sql.text import visible
 
 if TYPE_CHECKING:
-    from overrun.config import Config
     from overrun.night import NightOptions, NightReport
 
 SCHEMA_VERSION = 1
@@ -65,7 +64,7 @@ class _Progress:
             click.echo(f"  {visible(step)}", err=True)
 
 
-def print_report(report: NightReport, config: Config, invocation: Invocation) -> None:
+def print_report(report: NightReport, invocation: Invocation) -> None:
     """Print what a run came to: problems on stderr always, the rest on a terminal, with -v, or as JSON."""
     if invocation.as_json:
         click.echo(json.dumps(_as_json(report)))
@@ -77,7 +76,7 @@ def print_report(report: NightReport, config: Config, invocation: Invocation) ->
             click.echo(f"hint: {visible(hint)}\n", err=True)
     _print_kept(report)
     if invocation.verbosity > 0 or (invocation.verbosity == 0 and sys.stdout.isatty()):
-        for line in _summary(report, config):
+        for line in _summary(report):
             click.echo(visible(line))
 
 
@@ -90,7 +89,7 @@ def _print_kept(report: NightReport) -> None:
             click.echo(plain_text(queued.message, is_resent=False))
 
 
-def _summary(report: NightReport, config: Config) -> list[str]:
+def _summary(report: NightReport) -> list[str]:
     """Return one line per step that was taken."""
     lines: list[str] = []
     if report.ingested is not None:

@@ -1,1 +1,1 @@
-"""The bottom layer: warehouse handle, state store, parts, models and their runner. Imports no other package of the house."""
+"""The bottom layer: warehouse handle, state store, parts, models and their runner; imports nothing above it."""

@@ -1,13 +1,13 @@
 """What can go wrong in the bottom layer.
 
-    WarehouseError
-    ├── WarehouseLocked     another process holds the database file
-    │   └── RunLocked       another run holds the lock file
-    ├── DirectoryUnwritable a directory that must be written cannot be
-    ├── DiskFull            the disk filled up; nothing was committed
-    ├── ModelError          a model file breaks a rule of the house
-    ├── CheckFailed         a check beside a model found rows
-    └── StateError          the state store cannot be used
+WarehouseError
+├── WarehouseLocked     another process holds the database file
+│   └── RunLocked       another run holds the lock file
+├── DirectoryUnwritable a directory that must be written cannot be
+├── DiskFull            the disk filled up; nothing was committed
+├── ModelError          a model file breaks a rule of the house
+├── CheckFailed         a check beside a model found rows
+└── StateError          the state store cannot be used
 """
 
 from __future__ import annotations

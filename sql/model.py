@@ -2,7 +2,7 @@
 
     -- One sentence of purpose.
     -- grain: one row per ...
-    -- key: source, billing_month, resource_id?      (`?`: null is a value of this column; a long key takes several lines)
+    -- key: source, billing_month, resource_id?      (`?`: null is a value; a long key takes several lines)
     -- materialized: full                            (else: built by month; view: by month, but nothing is stored)
     -- lookback: 2 months                            (only where a month reads earlier ones)
 
@@ -16,7 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -188,37 +188,39 @@ def verify(models: Iterable[Model]) -> None:
     """Prove with sqlglot that each text is one query and reads just what the scanner found; raise ModelError if not."""
     for model in models:
         for query in (model.query, *(check.query for check in model.checks)):
-            _verify_query(model.full_name, query)
+            fault = _fault(query.text)
+            if fault:
+                raise ModelError(model.full_name, fault, hint="name each relation as schema.name after from or join")
 
 
-def _verify_query(model: str, query: Query) -> None:
-    """Compare the scanner's references with those of a parser."""
+@cache
+def _fault(text: str) -> str | None:
+    """Return what a parser finds wrong with a text, or sees in it that the scanner does not; None if all is well."""
     import sqlglot
     from sqlglot import exp
 
     try:
-        statements = sqlglot.parse(query.text, read="duckdb")
+        statements = sqlglot.parse(text, read="duckdb")
     except sqlglot.errors.SqlglotError as error:
-        raise ModelError(model, f"cannot be parsed: {str(error).splitlines()[0]}") from error
+        return f"cannot be parsed: {str(error).splitlines()[0]}"
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        raise ModelError(model, "must be exactly one SELECT")
+        return "must be exactly one SELECT"
     named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
     tables = list(statements[0].find_all(exp.Table))
     parsed = sorted(f"{table.db}.{table.name}" for table in tables if table.db)
     stray = sorted({table.name for table in tables if not table.db} - named)
-    if stray or parsed != sorted(reference.name for reference in query.references):
-        raise ModelError(
-            model,
-            f"reads {', '.join(stray or parsed)} in a form that the runner does not see",
-            hint="name each relation as schema.name right after from or join",
-        )
+    if stray or parsed != sorted(reference.name for reference in scan(text).references):
+        return f"reads {', '.join(stray or parsed)} in a form that the runner does not see"
+    return None
 
 
 def _models_in(directory: Traversable, schema: str) -> Iterator[Model]:
     """Yield the models of one directory."""
     if not directory.is_dir():
         return
-    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in directory.iterdir() if entry.name.endswith(".sql")}
+    texts = {
+        entry.name: entry.read_text(encoding="utf-8") for entry in directory.iterdir() if entry.name.endswith(".sql")
+    }
     for file, text in sorted(texts.items()):
         name = file.removesuffix(".sql")
         if not name.endswith(".check"):

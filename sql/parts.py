@@ -93,7 +93,13 @@ def current_parts(warehouse: Warehouse) -> list[Part]:
         " order by source, billing_month"
     )
     return [
-        Part(source=str(row[0]), billing_month=_as_date(row[1]), load_id=str(row[2]), export_kind=str(row[3]), name=str(row[4]))
+        Part(
+            source=str(row[0]),
+            billing_month=_as_date(row[1]),
+            load_id=str(row[2]),
+            export_kind=str(row[3]),
+            name=str(row[4]),
+        )
         for row in rows
     ]
 
@@ -124,7 +130,9 @@ def relation_over(relation: str, parts: Sequence[Part]) -> str:
         columns = ", ".join(f"cast(null as {column.type}) as {quoted(column.name)}" for column in table.columns)
         return f"select {columns} where false"
     branch = _charge_branch if table is COST_AND_USAGE else _tag_branch
-    columns = ", ".join(f"cast({quoted(column.name)} as {column.type}) as {quoted(column.name)}" for column in table.columns)
+    columns = ", ".join(
+        f"cast({quoted(column.name)} as {column.type}) as {quoted(column.name)}" for column in table.columns
+    )
     return f"select {columns} from ({' union all by name '.join(branch(part) for part in parts)})"
 
 
@@ -152,7 +160,7 @@ def _charge_branch(part: Part) -> str:
     """Return the SELECT of one part: its view text over the stored columns and the literals of its load."""
     month, following = part.billing_month, next_month(part.billing_month)
     stored = (
-        f"from (select *, {literal(part.source)} as \"x_Source\", {literal(part.load_id)} as \"x_LoadId\","
+        f'from (select *, {literal(part.source)} as "x_Source", {literal(part.load_id)} as "x_LoadId",'
         f" date '{month}' as \"x_BillingMonth\", timestamp '{month} 00:00:00' as \"BillingPeriodStart\","
         f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\" from parts.{quoted(part.name)})"
     )

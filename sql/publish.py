@@ -33,7 +33,7 @@ class PublishReport:
     path: Path
     is_new: bool
     writer_pid: int | None
-    """A process that has the replaced file open for writing: what it writes from now on is lost, and its log may stay."""
+    """A process that has the replaced file open for writing: what it writes from now on is lost."""
 
 
 def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, force: bool = False) -> PublishReport:
@@ -122,10 +122,14 @@ def _see_to_space(warehouse: Path, target: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy in the kernel, sharing blocks where the file system can."""
-    with waypoint("file", f"copy {source.name} -> {target.name}"), file_errors(target):
-        with source.open("rb") as reader, target.open("wb") as writer:
-            if not _copy_range(reader.fileno(), writer.fileno()):
-                shutil.copyfileobj(reader, writer, 16 << 20)
+    with (
+        waypoint("file", f"copy {source.name} -> {target.name}"),
+        file_errors(target),
+        source.open("rb") as reader,
+        target.open("wb") as writer,
+    ):
+        if not _copy_range(reader.fileno(), writer.fileno()):
+            shutil.copyfileobj(reader, writer, 16 << 20)
 
 
 def _copy_range(reader: int, writer: int) -> bool:

@@ -22,7 +22,7 @@ from sql.checks import check_columns, check_key, run_checks
 from sql.contract import FINGERPRINT, LOAD, META, SCHEMA_VERSION, WHOLE
 from sql.errors import ModelError
 from sql.model import Model, digest_of, load_models, verify
-from sql.parts import PARTITIONED, Part, current_parts, relation_over
+from sql.parts import PARTITIONED, Part, current_parts, relation_over, view_text
 from sql.settings import settings_hashes, write_meta
 from sql.warehouse import Warehouse, literal, quoted
 
@@ -56,8 +56,9 @@ class _Inputs:
         return sorted({part.billing_month.isoformat() for part in self.parts})
 
     def load_ids(self, months: Sequence[str]) -> str:
-        """Return the loads in force of these months."""
-        return ",".join(f"{p.source}:{p.load_id}" for p in self.parts if p.billing_month.isoformat() in months)
+        """Return the loads in force of these months, and the texts that turn their parts into charges."""
+        chosen = [part for part in self.parts if part.billing_month.isoformat() in months]
+        return digest_of(f"{part.source}:{part.load_id}:{view_text(part.export_kind)}" for part in chosen)
 
     def written(self, table: str) -> str:
         """Return the stored fingerprints of a table that analysis writes."""
@@ -119,7 +120,9 @@ def plan(models: Sequence[Model], inputs: _Inputs) -> dict[Unit, str]:
         for month in [] if model.is_full else inputs.months:
             window = _window(model, month, inputs.months)
             planned[model.full_name, month] = _fingerprint(model, window, by_name, inputs, planned)
-        over = _fingerprint(model, inputs.months, by_name, inputs, planned) if model.is_full else ",".join(inputs.months)
+        over = (
+            _fingerprint(model, inputs.months, by_name, inputs, planned) if model.is_full else ",".join(inputs.months)
+        )
         planned[model.full_name, WHOLE] = digest_of([model.digest, over])
     return planned
 
@@ -275,11 +278,13 @@ def _drop_unit(work: _Build, unit: Unit) -> None:
     name, month = unit
     if month != WHOLE or name not in work.models:
         _drop_unless(work, None, name if month == WHOLE else month_table(name, month))
-    work.warehouse.execute(f"delete from {FINGERPRINT.full_name} where model = ? and billing_month = ?::date", list(unit))
+    work.warehouse.execute(
+        f"delete from {FINGERPRINT.full_name} where model = ? and billing_month = ?::date", list(unit)
+    )
 
 
 def _drop_unless(work: _Build, kept_kind: str | None, relation: str) -> None:
-    """Drop what bears the name `relation`, unless it is a `kept_kind`: `create or replace` cannot turn a table into a view."""
+    """Drop what bears the name `relation` unless it is a `kept_kind`: a replace cannot turn a table into a view."""
     schema, name = relation.split(".", 1)
     found = work.warehouse.value(
         "select case when table_type = 'VIEW' then 'view' else 'table' end from information_schema.tables"

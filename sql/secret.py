@@ -1,4 +1,4 @@
-"""References to secrets: `env:NAME` or `file:PATH`. The value never enters a table, a log, a message or an error text."""
+"""References to secrets, `env:NAME` or `file:PATH`: a value never enters a table, a log, a message or an error."""
 
 from __future__ import annotations
 

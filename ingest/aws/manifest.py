@@ -32,8 +32,12 @@ class Manifest:
     modified_ns: int
 
     def rank(self) -> tuple[int, str, int]:
-        """Return the order among manifests of one month: highest in the tree, then latest folder, then latest written."""
-        return (-len(self.path.parts), self.path.parent.name if self.path.parent.name[:1].isdigit() else "", self.modified_ns)
+        """Return the order among manifests of a month: highest in the tree, then latest folder, then latest written."""
+        return (
+            -len(self.path.parts),
+            self.path.parent.name if self.path.parent.name[:1].isdigit() else "",
+            self.modified_ns,
+        )
 
 
 def newest_manifests(location: Path) -> list[Manifest]:
@@ -51,9 +55,7 @@ def newest_manifests(location: Path) -> list[Manifest]:
                 hint="point `location` at the folder of one of them",
             )
     return [
-        max(manifests, key=Manifest.rank)
-        for _, exports in sorted(months.items())
-        for manifests in exports.values()
+        max(manifests, key=Manifest.rank) for _, exports in sorted(months.items()) for manifests in exports.values()
     ]
 
 
@@ -124,7 +126,9 @@ def _data_export(path: Path, content: Mapping[str, object]) -> Manifest | None:
     keys = content.get("dataFiles")
     if not isinstance(keys, list):
         return None
-    found = _PARTITION.search(path.as_posix()) or next(filter(None, (_PARTITION.search(str(key)) for key in keys)), None)
+    found = _PARTITION.search(path.as_posix()) or next(
+        filter(None, (_PARTITION.search(str(key)) for key in keys)), None
+    )
     if found is None:
         raise SourceUnreadable("no billing_period=YYYY-MM folder tells the month of the manifest", file=path.name)
     name = str(content.get("exportArn") or path.name.removesuffix("-Manifest.json"))

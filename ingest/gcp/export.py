@@ -33,7 +33,7 @@ NESTED = {
     ),
     "subscription": "STRUCT(instance_id VARCHAR)",
     "consumption_model": "STRUCT(id VARCHAR, description VARCHAR)",
-    "adjustment_info": "STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, \"type\" VARCHAR)",
+    "adjustment_info": 'STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, "type" VARCHAR)',
     "labels": _LIST,
     "system_labels": _LIST,
     "tags": _LIST,

@@ -29,5 +29,5 @@ def command(invocation: Invocation) -> Exit:
     config = invocation.load()
     with run(config, "alert", run_options(invocation, os.environ, now())) as step:
         alert_step(step)
-    print_report(step.report, config, invocation)
+    print_report(step.report, invocation)
     return step.report.exit_code

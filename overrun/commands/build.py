@@ -12,7 +12,10 @@ from overrun.running import now, print_report, run_options
 
 
 @click.command(
-    "build", cls=OverrunCommand, examples=("overrun build", "overrun build --as-of 2026-11-20"), exits=(Exit.REFUSED, Exit.LOCKED)
+    "build",
+    cls=OverrunCommand,
+    examples=("overrun build", "overrun build --as-of 2026-11-20"),
+    exits=(Exit.REFUSED, Exit.LOCKED),
 )
 @common_options
 def command(invocation: Invocation) -> Exit:
@@ -23,8 +26,7 @@ def command(invocation: Invocation) -> Exit:
     from overrun.night import build_step, open_warehouse, run
 
     config = invocation.load()
-    with run(config, "build", run_options(invocation, os.environ, now())) as step:
-        with open_warehouse(step) as warehouse:
-            build_step(step, warehouse)
-    print_report(step.report, config, invocation)
+    with run(config, "build", run_options(invocation, os.environ, now())) as step, open_warehouse(step) as warehouse:
+        build_step(step, warehouse)
+    print_report(step.report, invocation)
     return step.report.exit_code

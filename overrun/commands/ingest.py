@@ -33,7 +33,9 @@ class Month(click.ParamType[date]):
     examples=("overrun ingest", "overrun ingest --month 2026-10 --month 2026-11", "overrun ingest --accept-shrink"),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.LOCKED),
 )
-@click.option("--month", "months", type=Month(), multiple=True, help="Load this month again, changed or not; repeatable.")
+@click.option(
+    "--month", "months", type=Month(), multiple=True, help="Load this month again, changed or not; repeatable."
+)
 @click.option("--accept-shrink", is_flag=True, help="Load a month that lost more than half of its rows.")
 @common_options
 def command(invocation: Invocation, months: tuple[date, ...], accept_shrink: bool) -> Exit:
@@ -46,8 +48,7 @@ def command(invocation: Invocation, months: tuple[date, ...], accept_shrink: boo
     config = invocation.load()
     wanted = frozenset(months) or None
     options = run_options(invocation, os.environ, now(), accept_shrink=accept_shrink, months=wanted)
-    with run(config, "ingest", options) as step:
-        with open_warehouse(step) as warehouse:
-            ingest_step(step, warehouse)
-    print_report(step.report, config, invocation)
+    with run(config, "ingest", options) as step, open_warehouse(step) as warehouse:
+        ingest_step(step, warehouse)
+    print_report(step.report, invocation)
     return step.report.exit_code

@@ -14,7 +14,11 @@ from overrun.running import now, print_report, run_options
 @click.command(
     "nightly",
     cls=OverrunCommand,
-    examples=("overrun nightly", "overrun nightly --config /etc/overrun/overrun.toml", "overrun nightly --as-of 2026-11-20"),
+    examples=(
+        "overrun nightly",
+        "overrun nightly --config /etc/overrun/overrun.toml",
+        "overrun nightly --as-of 2026-11-20",
+    ),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
 )
 @click.option("--accept-shrink", is_flag=True, help="Load a month that lost more than half of its rows.")
@@ -29,7 +33,5 @@ def command(invocation: Invocation, accept_shrink: bool) -> Exit:
 
     config = invocation.load()
     report = run_night(config, run_options(invocation, os.environ, now(), accept_shrink=accept_shrink))
-    print_report(report, config, invocation)
+    print_report(report, invocation)
     return report.exit_code
-
-

@@ -12,7 +12,10 @@ from overrun.running import now, print_report, run_options
 
 
 @click.command(
-    "publish", cls=OverrunCommand, examples=("overrun publish", "overrun publish --force"), exits=(Exit.REFUSED, Exit.LOCKED)
+    "publish",
+    cls=OverrunCommand,
+    examples=("overrun publish", "overrun publish --force"),
+    exits=(Exit.REFUSED, Exit.LOCKED),
 )
 @click.option("--force", is_flag=True, help="Replace the copy though nothing is new.")
 @common_options
@@ -26,5 +29,5 @@ def command(invocation: Invocation, force: bool) -> Exit:
     config = invocation.load()
     with run(config, "publish", run_options(invocation, os.environ, now())) as step:
         publish_step(step, force=force)
-    print_report(step.report, config, invocation)
+    print_report(step.report, invocation)
     return step.report.exit_code

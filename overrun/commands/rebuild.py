@@ -31,5 +31,5 @@ def command(invocation: Invocation) -> Exit:
         publish_step(step)
     if not invocation.as_json:
         click.echo(f"rebuilt: {made.loaded} months from landed files, {made.copied} copied")
-    print_report(step.report, config, invocation)
+    print_report(step.report, invocation)
     return step.report.exit_code

@@ -361,7 +361,7 @@ def focus_charge(
 def gcp_row(
     *, cost: str = "1", start: str = "2026-10-01 00:00:00 UTC", end: str = "2026-10-01 01:00:00 UTC",
     month: str | None = "202610", project: str | None = "ml-train", cost_type: str = "regular",
-    credits: Sequence[tuple[str, str]] = (),  # noqa: A002 - the export's own name
+    credits: Sequence[tuple[str, str]] = (),
     **others: Any,  # noqa: ANN401 - a column of any type
 ) -> Row:  # fmt: skip
     """Return one row of the detailed export; `credits` are (amount, type)."""

@@ -44,7 +44,8 @@ ODD_KEYS = {
     "key\nover lines": "one\ntwo",
     "🚀": "🌍",
     "": "no key",
-    "user:user:twice": "x",
+    "user:twice": "x",
+    "aws_like": "of a user",
     "back\\slash": "c:\\temp",
     "it's": "o'clock",
 }

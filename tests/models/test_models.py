@@ -1,4 +1,4 @@
-"""Every `tests/models/<model>/<case>.yaml`: the `given` tables go in, the models are built, the model has `expect` rows.
+"""Every `tests/models/<model>/<case>.yaml`: the `given` tables go in, the model has the `expect` rows.
 
 An absent column is null in `given`, and is not looked at in `expect` unless another row of the case names it.
 Charges in `focus.cost_and_usage` and tags in `core.tag_set` become one part per source and month.

@@ -26,7 +26,7 @@ REFUSED: tuple[type[exp.Expression], ...] = (
     exp.JSONExtract, exp.JSONExtractScalar, exp.RegexpLike, exp.Lateral, exp.Parameter, exp.Placeholder, exp.Filter,
 )  # fmt: skip
 
-TYPES = {"DATE", "VARCHAR", "TEXT", "BIGINT", "DOUBLE", "DECIMAL"}
+TYPES = {"DATE", "VARCHAR", "TEXT", "BIGINT", "DOUBLE", "DECIMAL", "INTERVAL"}
 
 
 def _problems(text: str) -> list[str]:
@@ -34,7 +34,9 @@ def _problems(text: str) -> list[str]:
     tree = sqlglot.parse_one(text, read="duckdb")
     found = [f"{type(node).__name__}: {node.sql('duckdb')}" for node in tree.walk() if isinstance(node, REFUSED)]
     found += [f"function {node.key}" for node in tree.find_all(exp.Func) if node.key not in FUNCTIONS]
-    found += [f"type {node.this.value}" for node in tree.find_all(exp.DataType) if node.this.value not in TYPES | {"INTERVAL"}]
+    found += [
+        f"type {node.this.value}" for node in tree.find_all(exp.DataType) if node.this.value not in TYPES | {"INTERVAL"}
+    ]
     found += ["group by all" for node in tree.find_all(exp.Group) if node.args.get("all")]
     found += ["ordinal" for node in tree.find_all(exp.Group) if any(key.is_int for key in node.expressions)]
     return found

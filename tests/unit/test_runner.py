@@ -344,7 +344,10 @@ def test_sql_that_breaks_a_rule_is_refused_and_rolled_back(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("select date '2026-10-01' as billing_month from focus.cost_and_usage union all select date '2026-10-01'", "unique"),
+        (
+            "select date '2026-10-01' as billing_month from focus.cost_and_usage union all select date '2026-10-01'",
+            "unique",
+        ),
         ("select cast(null as date) as billing_month from focus.cost_and_usage", "null"),
         ("select date '2026-08-01' as billing_month from focus.cost_and_usage", "another month"),
     ],
@@ -444,7 +447,7 @@ def test_a_reference_in_a_comment_or_a_string_is_none(warehouse: Warehouse, tmp_
     models = write_models(tmp_path, {"core/a": text.replace("focus.cost_and_usage.Ch", "cost_and_usage.Ch")})
     assert models[0].dependencies == {"focus.cost_and_usage"}
     build(warehouse, models=models)
-    assert warehouse.value("select \"from core.y\" from core.a") == "from core.x"
+    assert warehouse.value('select "from core.y" from core.a') == "from core.x"
 
 
 def test_the_parser_is_asked_once_per_text(

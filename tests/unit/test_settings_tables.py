@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -14,7 +15,7 @@ NIGHT, TEAMS = "settings.night", "settings.team_project"
 
 
 def test_only_a_table_whose_content_differs_is_replaced() -> None:
-    rows = {NIGHT: [(date(2026, 11, 20),)], TEAMS: [("a", "p"), ("b", "q")]}
+    rows: dict[str, Sequence[tuple[object, ...]]] = {NIGHT: [(date(2026, 11, 20),)], TEAMS: [("a", "p"), ("b", "q")]}
     with make_warehouse() as warehouse:
         assert replace_settings(warehouse, rows) == [NIGHT, TEAMS]
         assert replace_settings(warehouse, rows | {TEAMS: rows[TEAMS][::-1]}) == []

@@ -1,0 +1,184 @@
+"""The scan: what a load has to know about its files before it begins, in one reading of them.
+
+It counts what is odd, sums the cost column on its own, and settles what staging reads besides `landed`: DuckDB
+variables `billing_month`, `next_billing_month`, `default_currency`, `net_payers` and `row_offsets`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+
+from ingest.dataset import Described
+from ingest.delivery import Delivery
+from ingest.errors import LoadRefused
+from ingest.fields import CONVERTED
+from ingest.landed import columns_of, unknown_columns
+from ingest.ledger import Count
+from sql.parts import next_month
+from sql.warehouse import Warehouse, literal, quoted
+
+EFFECTS = ("noted", "dropped", "added")
+STRANGERS = "noted: billing period other than that of the delivery"
+_FROM_LANDED = re.compile(r"\nfrom landed\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRow:
+    """Facts about one provider, billing account and currency of a delivery, by the names of the scan's columns."""
+
+    values: Mapping[str, object]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Return (provider, billing account, currency)."""
+        provider, account, currency = (
+            str(self.values[name]) for name in ("provider", "billing_account_id", "billing_currency")
+        )
+        return provider, account, currency
+
+    def amount(self, name: str) -> Decimal:
+        """Return an amount, 0 where the scan has no such column."""
+        value = self.values.get(name)
+        return value if isinstance(value, Decimal) else Decimal(str(value or 0))
+
+    def number(self, name: str) -> int:
+        """Return a count, 0 where the scan has no such column."""
+        return int(str(self.values.get(name) or 0))
+
+
+def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -> list[ScanRow]:
+    """Read `landed` once; returns one row per provider, billing account and currency.
+
+    Raises LoadRefused where a required value does not convert, or where the files are wrong as a whole.
+    """
+    _set_variables(warehouse, delivery, described)
+    converted = [item for item in described.dataset.fields if item.type in CONVERTED]
+    counts = ",\n".join(f"count({quoted('bad_' + item.name)}) as {quoted('bad: ' + item.name)}" for item in converted)
+    text = staging_text(f"{described.dataset.staging}.scan.sql")
+    cursor = warehouse.execute(_FROM_LANDED.sub(lambda found: counts + found[0], text, count=1))
+    names = [str(column[0]) for column in cursor.description or []]
+    scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    _refuse_unconverted(warehouse, described, scan)
+    _refuse_scan(delivery, scan)
+    net = sorted({literal(row.key[1]) for row in scan if row.values.get("is_net")})
+    if net:
+        warehouse.execute(f"set variable net_payers = [{', '.join(net)}]")
+    return scan
+
+
+def counts_of(described: Described, scan: Sequence[ScanRow]) -> list[Count]:
+    """Return what is odd, and the rows dropped and added, by rule."""
+    summed: dict[tuple[str, str, str], int] = {}
+    for row in scan:
+        for name, value in row.values.items():
+            for key, number in _named_counts(name, value):
+                summed[key] = summed.get(key, 0) + number
+    for name in unknown_columns(described):
+        summed[("noted", "unknown column, not loaded", name)] = 1
+    blank = sum(1 for column in described.columns() if not column.name.strip())
+    if blank:
+        summed[("noted", "blank header cell", "")] = blank
+    return [Count(rule=key[1], effect=key[0], subject=key[2], rows=number) for key, number in summed.items() if number]
+
+
+@cache
+def staging_text(name: str) -> str:
+    """Return `sql/models/staging/<name>` as it stands."""
+    return files("sql").joinpath("models", "staging", name).read_text(encoding="utf-8").rstrip().rstrip(";")
+
+
+def _set_variables(warehouse: Warehouse, delivery: Delivery, described: Described) -> None:
+    """Set what staging and scan read besides `landed`."""
+    month = delivery.billing_month
+    warehouse.execute(f"set variable billing_month = timestamp '{month}'")
+    warehouse.execute(f"set variable next_billing_month = timestamp '{next_month(month)}'")
+    warehouse.execute("set variable net_payers = cast([] as varchar[])")
+    currency = "null" if delivery.currency is None else literal(delivery.currency)
+    warehouse.execute(f"set variable default_currency = cast({currency} as varchar)")
+    warehouse.execute("set variable row_offsets = cast([] as bigint[][])")
+    warehouse.execute(f"set variable row_offsets = {_row_offsets(warehouse, described)}")
+
+
+def _row_offsets(warehouse: Warehouse, described: Described) -> str:
+    """Return the rows before each file (parquet) or group, as a list of lists."""
+    offsets: list[list[int]] = []
+    before = 0
+    for position, group in enumerate(described.groups, start=1):
+        if group.shape.format == "parquet":
+            counts = _parquet_rows(warehouse, [str(file.path) for file in group.files])
+        elif len(described.groups) == 1:
+            counts = [0]
+        else:
+            counts = [int(str(warehouse.value(f"select count(*) from landed where file_group = {position}")))]
+        starts = [before + sum(counts[:index]) for index in range(len(counts))]
+        offsets.append(starts)
+        before += sum(counts)
+    return f"cast({offsets} as bigint[][])"
+
+
+def _parquet_rows(warehouse: Warehouse, paths: Sequence[str]) -> list[int]:
+    """Return the rows of each parquet file, from its metadata."""
+    listed = ", ".join(literal(path) for path in paths)
+    rows = warehouse.rows(f"select file_name, num_rows from parquet_file_metadata([{listed}])")
+    by_name = {str(row[0]): int(str(row[1])) for row in rows}
+    return [by_name[path] for path in paths]
+
+
+def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequence[ScanRow]) -> None:
+    """Refuse a value that does not convert in a required column, naming the first one."""
+    for item in described.dataset.fields:
+        if not item.is_required or not any(row.number(f"bad: {item.name}") for row in scan):
+            continue
+        bad = quoted("bad_" + item.name)
+        found = warehouse.row(
+            f"select file_group, row_number, {bad} from landed where {bad} is not null order by row_number limit 1"
+        )
+        if found is None:
+            continue
+        group = described.groups[int(str(found[0])) - 1]
+        column = columns_of(item, list(described.columns()))[0].name
+        kind = "a date" if item.type == "instant" else "a finite number"
+        raise LoadRefused(
+            f"row {found[1]}, column {column}: {str(found[2])[:60]!r} is not {kind}",
+            file=", ".join(file.name for file in group.files[:3]),
+            hint="the column is required; deliver the file again, or correct it",
+        )
+
+
+def _refuse_scan(delivery: Delivery, scan: Sequence[ScanRow]) -> None:
+    """Refuse what the scan shows to be wrong as a whole."""
+    names = ", ".join(file.name for file in delivery.files[:3])
+    if any(row.values["billing_currency"] is None for row in scan):
+        raise LoadRefused(
+            "rows without a currency",
+            file=names,
+            hint='set `currency = "USD"` in the [[source]] where the export has none',
+        )
+    if any(row.values["billing_account_id"] is None for row in scan):
+        raise LoadRefused("rows without a billing account", file=names, hint="the export must carry the payer's id")
+    strangers = sum(row.number(STRANGERS) for row in scan)
+    if delivery.month_is_stated and strangers:
+        raise LoadRefused(
+            f"{strangers} rows are of another month than {delivery.billing_month:%Y-%m}",
+            file=names,
+            hint='correct `period` of the [[source]], or set it to "from-rows"',
+        )
+
+
+def _named_counts(name: str, value: object) -> list[tuple[tuple[str, str, str], int]]:
+    """Return the counts in one column of the scan: `effect: rule`, or `bad: field`."""
+    effect, separator, rule = name.partition(": ")
+    if not separator or value is None:
+        return []
+    if effect == "bad":
+        return [(("noted", "value does not convert, read as null", rule), int(str(value)))]
+    if effect not in EFFECTS:
+        return []
+    if isinstance(value, dict):
+        return [((effect, rule, str(subject)), int(number)) for subject, number in value.items()]
+    return [((effect, rule, ""), int(str(value)))]
