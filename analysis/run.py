@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from typing import cast
 
 from analysis.budget import Threshold, judge_thresholds
 from analysis.errors import AnalysisError
@@ -48,12 +49,14 @@ def analyse(warehouse: Warehouse) -> bool:
 
 
 def _fingerprint(warehouse: Warehouse) -> str:
-    """Return the hash of everything that the judgements are made from."""
+    """Return the hash of everything that the judgements are made from; raise AnalysisError before the first build."""
     built = warehouse.rows(
         f"select model, billing_month, fingerprint from {FINGERPRINT.full_name} where model in (?, ?)"
         " order by model, billing_month",
         _MODELS,
     )
+    if not built:
+        raise AnalysisError("the tables that budgets are judged by are not built yet", hint="run overrun build first")
     return digest_of([_VERSION, settings_hash(warehouse, _THRESHOLDS), *(str(row) for row in built)])
 
 
@@ -89,9 +92,7 @@ def _daily_spend(warehouse: Warehouse) -> Mapping[str, dict[date, Decimal]]:
         " group by spend.budget_id, spend.charge_date"
     )
     for budget, day, amount in rows:
-        if not isinstance(day, date):
-            raise AnalysisError(f"budget {budget} has spend without a day")
-        found.setdefault(str(budget), {})[day] = _decimal(amount)
+        found.setdefault(str(budget), {})[cast("date", day)] = cast("Decimal", amount)
     return found
 
 
@@ -99,7 +100,7 @@ def _thresholds(warehouse: Warehouse) -> Mapping[str, list[Threshold]]:
     """Return budget -> its thresholds."""
     found: dict[str, list[Threshold]] = {}
     for budget, text, amount in warehouse.rows(f"select budget_id, threshold, threshold_amount from {_THRESHOLDS}"):
-        found.setdefault(str(budget), []).append(Threshold(text=str(text), amount=_decimal(amount)))
+        found.setdefault(str(budget), []).append(Threshold(text=str(text), amount=cast("Decimal", amount)))
     return found
 
 
@@ -112,10 +113,3 @@ def _replace_rows(warehouse: Warehouse, rows: list[tuple[object, ...]]) -> None:
             f"insert into {BUDGET_STATE.full_name} values {', '.join(marks for _ in rows)}",
             [value for row in rows for value in row],
         )
-
-
-def _decimal(value: object) -> Decimal:
-    """Return an amount that DuckDB gave as DECIMAL."""
-    if not isinstance(value, Decimal):
-        raise AnalysisError(f"expected an amount, got {type(value).__name__}")
-    return value

@@ -1,5 +1,5 @@
--- Made-up charges in the shape of a legacy Cost and Usage Report as Athena reads it: 117 columns, of which staging reads
--- about half. Everything follows from the row's number, so that the same rows come out every time.
+-- Made-up charges in the shape of a legacy Cost and Usage Report as Athena reads it: 118 columns, of which staging reads
+-- less than half. Everything follows from the number of the row, so that the same rows come out every time.
 create or replace macro draw(number, salt, below) as (hash(number * 64 + salt) % below)::bigint;
 
 create or replace table service as
@@ -203,7 +203,7 @@ select
     case when kind = 'DiscountedUsage' then 0.0 end as reservation_amortized_upfront_cost_for_usage,
     cast(null as double) as reservation_amortized_upfront_fee_for_billing_period,
     cast(null as varchar) as reservation_availability_zone,
-    case when kind = 'DiscountedUsage' then round(cost * 0.6, 10) end as reservation_effective_cost,
+    case when kind = 'DiscountedUsage' then cost * 0.6 end as reservation_effective_cost,
     cast(null as varchar) as reservation_end_time,
     cast(null as varchar) as reservation_modification_status,
     cast(null as varchar) as reservation_normalized_units_per_reservation,
@@ -225,7 +225,7 @@ select
         as savings_plan_savings_plan_a_r_n,
     case when kind = 'SavingsPlanCoveredUsage' then round(rate * 0.7, 6) end as savings_plan_savings_plan_rate,
     cast(null as double) as savings_plan_used_commitment,
-    case when kind = 'SavingsPlanCoveredUsage' then round(cost * 0.7, 10) end as savings_plan_savings_plan_effective_cost,
+    case when kind = 'SavingsPlanCoveredUsage' then cost * 0.7 end as savings_plan_savings_plan_effective_cost,
     cast(null as double) as savings_plan_amortized_upfront_commitment_for_billing_period,
     cast(null as double) as savings_plan_recurring_commitment_for_billing_period,
     case when is_tagged then name_tag end as resource_tags_user_name,

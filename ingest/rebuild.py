@@ -1,4 +1,4 @@
-"""The warehouse made anew from landed files: after a new schema version, or because somebody asks for it.
+"""The warehouse made anew from landed files: after a new conversion, or because somebody asks for it.
 
 The new file is built beside the old one, every month from the landed version in force; a month whose landed files were
 pruned is copied from the old warehouse, where its part still has the right columns. Control totals must equal those of
@@ -18,9 +18,9 @@ from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, META, SCHEMA_VERSION, Table
+from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
 from sql.files import remove, rename, temporary_beside
-from sql.parts import part_name, prepare, refresh_views, tags_name
+from sql.parts import conversion_hash, part_name, prepare, read_meta, refresh_views, tags_name
 from sql.publish import log_of
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
@@ -45,13 +45,11 @@ class RebuildReport:
     copied: int
 
 
-def needs_migration(warehouse: Warehouse) -> bool:
-    """Return whether the file was written under another schema version; a new file was not."""
+def needs_rebuild(warehouse: Warehouse) -> bool:
+    """Return whether the parts were made by another conversion than this version's; a new file has none."""
     if not warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'"):
         return False
-    return str(warehouse.value(f"select value from {META.full_name} where key = 'schema_version'")) != str(
-        SCHEMA_VERSION
-    )
+    return read_meta(warehouse, "conversion_hash") != conversion_hash()
 
 
 def rebuild(
@@ -176,17 +174,16 @@ def _prove(fresh: Warehouse) -> None:
     """Raise where a month does not come to what the old ledger says."""
     difference = fresh.row(
         "with totals as ("
-        " select l.source, l.billing_month, t.billing_account_id, t.billing_currency, t.billed_cost, t.rows_loaded"
+        " select l.source, l.billing_month, t.billing_account_id, t.billing_currency, t.billed_cost"
         " from ops.load as l inner join ops.load_total as t using (load_id) where l.is_current),"
         " earlier as ("
-        " select l.source, l.billing_month, t.billing_account_id, t.billing_currency, t.billed_cost, t.rows_loaded"
+        " select l.source, l.billing_month, t.billing_account_id, t.billing_currency, t.billed_cost"
         " from old.ops.load as l inner join old.ops.load_total as t using (load_id) where l.is_current)"
         " (from totals except all from earlier) union all (from earlier except all from totals)"
     )
     if difference is not None:
         raise LoadRefused(
-            f"the rebuilt month does not come to what is loaded: {difference[4]} {difference[3]} in {difference[5]}"
-            f" rows of {difference[2]} differ",
+            f"the rebuilt month does not come to what is loaded: {difference[4]} {difference[3]} of {difference[2]}",
             source=str(difference[0]),
             billing_month=difference[1] if isinstance(difference[1], date) else None,
             hint="the old warehouse stands; if a rule of conversion changed on purpose, remove the warehouse file and"

@@ -19,13 +19,14 @@ import structlog
 from alerts.run import DeliveryReport, conclude, deliver
 from analysis.run import analyse
 from ingest.errors import IngestError
-from ingest.rebuild import needs_migration, rebuild
+from ingest.rebuild import needs_rebuild, rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
 from overrun.exits import Exit, code_of, worst
 from overrun.settings_tables import settings_rows
 from sql.errors import DirectoryUnwritable, WarehouseError, WarehouseLocked
+from sql.excerpt import publish_excerpt
 from sql.files import make_directory
 from sql.lock import run_lock
 from sql.parts import prepare
@@ -123,16 +124,16 @@ def run_night(config: Config, options: NightOptions) -> NightReport:
 
 @contextmanager
 def open_warehouse(night: Run) -> Iterator[Warehouse]:
-    """Open the warehouse; one of an older schema version is made anew from landed files first."""
+    """Open the warehouse; one made by another conversion is made anew from landed files first."""
     settings = night.config.warehouse
     make_directory(settings.path.parent)
     with Warehouse.open(settings) as warehouse:
-        is_outdated = needs_migration(warehouse)
+        is_outdated = needs_rebuild(warehouse)
         if not is_outdated:
             prepare(warehouse)
             yield warehouse
     if is_outdated:
-        night.options.say("the warehouse is of another version: making it anew from landed files")
+        night.options.say("the warehouse was made by another version: making it anew from landed files")
         rebuild(settings, night.config.sources, night.config.landing, night.options.now, night.options.say)
         with Warehouse.open(settings) as warehouse:
             yield warehouse
@@ -179,12 +180,15 @@ def publish_step(night: Run, *, force: bool = False) -> None:
     with _kept_failures(night):
         with open_warehouse(night) as warehouse:
             build_id = content_id(warehouse)
-        report = publish(config.warehouse.path, config.publish, build_id, night.state, force=force)
-        night.report.published.append(report)
-        if report.writer_pid is not None:
-            structlog.get_logger().warning(
-                "published_copy_open_for_writing", path=str(report.path), pid=report.writer_pid
-            )
+        published = [publish(config.warehouse.path, config.publish, build_id, night.state, force=force)]
+        published += [
+            publish_excerpt(config.warehouse, config.publish, further.path, further.teams, build_id, night.state)
+            for further in config.publications
+        ]
+        night.report.published = published
+    for copy in night.report.published:
+        if copy.writer_pid is not None:
+            structlog.get_logger().warning("published_copy_open_for_writing", path=str(copy.path), pid=copy.writer_pid)
 
 
 def alert_step(night: Run, *, is_concluding: bool = True) -> None:

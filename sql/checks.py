@@ -6,6 +6,7 @@ Called by `sql.runner` inside the transaction of the build, so that a failure le
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 from sql.contract import COST_AND_USAGE, MONEY
 from sql.errors import CheckFailed, ModelError
@@ -47,10 +48,10 @@ def check_key(warehouse: Warehouse, model: Model, relation: str, billing_month: 
     if strays:
         _fail(model, "rows of another month", warehouse.rows(f"{sample} where {astray} limit {_SHOWN_ROWS}"))
     # Distinct hashes prove distinct keys; equal hashes prove nothing, so only then the keys themselves are compared.
-    if doubtful:
-        twice = warehouse.rows(f"{sample} group by {columns} having count(*) > 1 limit {_SHOWN_ROWS}")
-        if twice:
-            _fail(model, f"key ({columns}) is not unique", twice)
+    repeated = f"{sample} group by {columns} having count(*) > 1 limit {_SHOWN_ROWS}"
+    twice = warehouse.rows(repeated) if doubtful else []
+    if twice:
+        _fail(model, f"key ({columns}) is not unique", twice)
 
 
 def run_checks(warehouse: Warehouse, model: Model, relations: Mapping[str, str], where: str) -> list[str]:
@@ -65,6 +66,6 @@ def run_checks(warehouse: Warehouse, model: Model, relations: Mapping[str, str],
     return warnings
 
 
-def _fail(model: Model, sentence: str, rows: list[Row]) -> None:
+def _fail(model: Model, sentence: str, rows: list[Row]) -> NoReturn:
     """Raise CheckFailed with a few of the rows."""
     raise CheckFailed(model.full_name, sentence, rows)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 MONEY = "DECIMAL(38,12)"
 SCHEMA_VERSION = 1
-"""Raised when a table below changes shape: the next night then rebuilds the warehouse from landed files."""
+"""Raised when parts or ledger change shape, or when Python code changes what is loaded from a file: the next night
+then rebuilds the warehouse from landed files. Changed staging SQL is noticed without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,10 @@ META = Table(
     schema="ops",
     name="meta",
     description="Facts about this file",
-    columns=(Column("key", "VARCHAR", "schema_version, build_id"), Column("value", "VARCHAR", "Value")),
+    columns=(
+        Column("key", "VARCHAR", "build_id, view_hash, conversion_hash, or the hash of a settings table"),
+        Column("value", "VARCHAR", "Value"),
+    ),
 )
 
 SETTINGS_TABLES: tuple[Table, ...] = (

@@ -11,12 +11,14 @@ Reads `ops.load`; written by `ingest.load`; read by the model runner (`month_rel
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from sql.contract import (
     ANALYSIS_TABLES,
@@ -70,20 +72,66 @@ def next_month(billing_month: date) -> date:
 
 
 def prepare(warehouse: Warehouse) -> None:
-    """Create the schemas, the tables of `sql.contract` and the views over no parts, where they are missing."""
+    """Create the schemas, the tables of `sql.contract`, the macros and the views over parts, where they are missing.
+
+    Where a macro, a view text or the contract has changed since the file was last prepared, they are made again.
+    """
     present = warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'")
-    if present:
+    if present and read_meta(warehouse, "view_hash") == view_hash():
         return
     with warehouse.transaction():
         for schema in SCHEMAS:
             warehouse.execute(f"create schema if not exists {schema}")
-        for macro in sorted(files("sql").joinpath("macros", "focus").iterdir(), key=lambda entry: entry.name):
-            warehouse.execute(macro.read_text(encoding="utf-8"))
+        for macro in _macro_texts():
+            warehouse.execute(macro)
         for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES):
             warehouse.execute(table.create_statement())
             comment_on_table(warehouse, table)
-        warehouse.execute(f"insert into {META.full_name} values ('schema_version', ?)", [str(SCHEMA_VERSION)])
+        if not present:
+            _write_meta(warehouse, "conversion_hash", conversion_hash())
+        _write_meta(warehouse, "view_hash", view_hash())
         refresh_views(warehouse)
+
+
+@cache
+def view_hash() -> str:
+    """Return a hash of all that the FOCUS view is made of besides parts and ledger: contract, view texts, macros."""
+    texts = [str(COST_AND_USAGE), *(view_text(kind) for kind in sorted(STAGING_OF)), *_macro_texts()]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+@cache
+def conversion_hash() -> str:
+    """Return a hash of all that turns landed files into parts: schema version, staging texts and their macros.
+
+    A warehouse whose parts were made by another conversion is rebuilt from landed files.
+    """
+    staging = [entry for entry in _entries("models", "staging") if not entry.name.endswith(".view.sql")]
+    texts = [entry.read_text(encoding="utf-8") for entry in (*staging, *_entries("macros", "landed"))]
+    return hashlib.sha256("\n".join([str(SCHEMA_VERSION), *texts]).encode()).hexdigest()[:16]
+
+
+@cache
+def _macro_texts() -> tuple[str, ...]:
+    """Return the statements that create the macros of schema `focus`, by file name."""
+    return tuple(entry.read_text(encoding="utf-8") for entry in _entries("macros", "focus"))
+
+
+def _entries(*folder: str) -> list[Traversable]:
+    """Return the SQL files of a folder of this package, by name."""
+    entries = [entry for entry in files("sql").joinpath(*folder).iterdir() if entry.name.endswith(".sql")]
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def read_meta(warehouse: Warehouse, key: str) -> object:
+    """Return a fact about the file, or None."""
+    return warehouse.value(f"select value from {META.full_name} where key = ?", [key])
+
+
+def _write_meta(warehouse: Warehouse, key: str, value: str) -> None:
+    """Set a fact about the file."""
+    warehouse.execute(f"delete from {META.full_name} where key = ?", [key])
+    warehouse.execute(f"insert into {META.full_name} values (?, ?)", [key, value])
 
 
 def current_parts(warehouse: Warehouse) -> list[Part]:

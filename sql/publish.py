@@ -39,7 +39,7 @@ class PublishReport:
 def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, force: bool = False) -> PublishReport:
     """Replace `target` by a copy of the closed `warehouse`, where that is newer; see to a stale log in any case."""
     writer = find_writer(target)
-    if not force and _is_current(target, build_id, state):
+    if not force and is_current(target, build_id, state):
         if writer is None:
             _remove_log(target)
         return PublishReport(path=target, is_new=False, writer_pid=writer)
@@ -55,7 +55,7 @@ def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, 
     except DiskFull:
         remove(temporary)
         raise
-    state.record_published(_as_left(target, build_id))
+    state.record_published(as_left(target, build_id))
     return PublishReport(path=target, is_new=True, writer_pid=writer)
 
 
@@ -96,13 +96,13 @@ def _remove_log(target: Path) -> None:
         remove(log_of(target))
 
 
-def _is_current(target: Path, build_id: str, state: StateStore) -> bool:
+def is_current(target: Path, build_id: str, state: StateStore) -> bool:
     """Return whether `target` is the copy of this build, untouched."""
     published = state.published(target)
-    return published is not None and target.is_file() and published == _as_left(target, build_id)
+    return published is not None and target.is_file() and published == as_left(target, build_id)
 
 
-def _as_left(target: Path, build_id: str) -> PublishedFile:
+def as_left(target: Path, build_id: str) -> PublishedFile:
     """Return how the file now stands."""
     stat = target.stat()
     return PublishedFile(

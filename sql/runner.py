@@ -22,7 +22,7 @@ from sql.checks import check_columns, check_key, run_checks
 from sql.contract import FINGERPRINT, LOAD, META, SCHEMA_VERSION, WHOLE
 from sql.errors import ModelError
 from sql.model import Model, digest_of, load_models, verify
-from sql.parts import PARTITIONED, Part, current_parts, relation_over, view_text
+from sql.parts import PARTITIONED, Part, current_parts, relation_over, view_hash
 from sql.settings import settings_hashes, write_meta
 from sql.warehouse import Warehouse, literal, quoted
 
@@ -58,7 +58,7 @@ class _Inputs:
     def load_ids(self, months: Sequence[str]) -> str:
         """Return the loads in force of these months, and the texts that turn their parts into charges."""
         chosen = [part for part in self.parts if part.billing_month.isoformat() in months]
-        return digest_of(f"{part.source}:{part.load_id}:{view_text(part.export_kind)}" for part in chosen)
+        return digest_of([view_hash(), *(f"{part.source}:{part.load_id}" for part in chosen)])
 
     def written(self, table: str) -> str:
         """Return the stored fingerprints of a table that analysis writes."""
@@ -276,8 +276,7 @@ def _record(work: _Build, model: str, months: Sequence[str]) -> None:
 def _drop_unit(work: _Build, unit: Unit) -> None:
     """Drop a month whose parts are gone, or a model that no file describes any more."""
     name, month = unit
-    if month != WHOLE or name not in work.models:
-        _drop_unless(work, None, name if month == WHOLE else month_table(name, month))
+    _drop_unless(work, None, name if month == WHOLE else month_table(name, month))
     work.warehouse.execute(
         f"delete from {FINGERPRINT.full_name} where model = ? and billing_month = ?::date", list(unit)
     )

@@ -82,7 +82,7 @@ def resolve_key(location: Path, key: str, manifest: Manifest) -> Path:
     root = location.resolve()
     for start in range(len(parts)):
         candidate = location.joinpath(*parts[start:])
-        if candidate.is_file():
+        if _is_file(candidate):
             if not candidate.resolve().is_relative_to(root):
                 raise SourceUnreadable(f"the manifest names {key}, which leaves the location", file=manifest.path.name)
             return candidate
@@ -91,6 +91,14 @@ def resolve_key(location: Path, key: str, manifest: Manifest) -> Path:
         file=manifest.path.name,
         hint="the delivery may still be under way; the last good version stays and the next run tries again",
     )
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a file is there; a name longer than the file system takes names none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _manifests(location: Path) -> Iterator[Manifest]:
@@ -116,7 +124,7 @@ def _legacy(path: Path, content: Mapping[str, object]) -> Manifest | None:
     start = str(period.get("start", ""))
     if not re.match(r"\d{8}", start):
         raise SourceUnreadable(f"the manifest has no billing period ({start!r})", file=path.name)
-    month = date(int(start[:4]), int(start[4:6]), 1)
+    month = _first_day(start[:4], start[4:6], path)
     name = str(content.get("reportName") or path.name.removesuffix("-Manifest.json"))
     return _manifest(path, f"legacy report {name}", month, keys)
 
@@ -132,7 +140,15 @@ def _data_export(path: Path, content: Mapping[str, object]) -> Manifest | None:
     if found is None:
         raise SourceUnreadable("no billing_period=YYYY-MM folder tells the month of the manifest", file=path.name)
     name = str(content.get("exportArn") or path.name.removesuffix("-Manifest.json"))
-    return _manifest(path, f"data export {name}", date(int(found[1]), int(found[2]), 1), keys)
+    return _manifest(path, f"data export {name}", _first_day(found[1], found[2], path), keys)
+
+
+def _first_day(year: str, month: str, path: Path) -> date:
+    """Return the first day of the month; raises SourceUnreadable where there is none such."""
+    try:
+        return date(int(year), int(month), 1)
+    except ValueError as error:
+        raise SourceUnreadable(f"the manifest's billing period {year}-{month} is no month", file=path.name) from error
 
 
 def _manifest(path: Path, export: str, month: date, keys: list[object]) -> Manifest:

@@ -251,15 +251,15 @@ class _Observer:
         self._order = order
         self._edges = edges
         self._number = -1
+        self._is_done = False
 
     def __call__(self, kind: str, detail: str, side: str) -> None:
         """Pass one edge."""
         self._number += 1
         self._edges.write(json.dumps([side, kind, detail]) + "\n")
-        if not self._order.signal:
-            return
         is_named = self._order.at is not None and f"{side} {kind} {detail}".startswith(self._order.at)
-        if self._number == self._order.number or (is_named and self._order.number is None):
+        if self._order.signal and not self._is_done and (is_named or self._number == self._order.number):
+            self._is_done = True
             self._edges.flush()
             os.kill(os.getpid(), self._order.signal)
 

@@ -88,7 +88,7 @@ def _contents(warehouse: Warehouse) -> dict[str, list[str]]:
     return {table: sorted(str(row) for row in warehouse.rows(f"select * from {table}")) for table in tables}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(charges=CHARGES, tags=TAGS, rules=RULES)
 def test_attribution_conserves_cost_whatever_the_rules(
     charges: list[dict[str, Any]],
@@ -111,7 +111,7 @@ def test_attribution_conserves_cost_whatever_the_rules(
         assert warehouse.value("select count(*) from core.attribution where project is null or team is null") == 0
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     loads=st.lists(st.tuples(st.sampled_from(MONTHS), CHARGES, TAGS), min_size=2, max_size=4),
     builds=st.lists(st.booleans(), min_size=4, max_size=4),

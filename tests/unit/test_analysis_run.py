@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from analysis.errors import AnalysisError
 from analysis.run import analyse
 from sql.contract import BUDGET_STATE
 from sql.runner import build
@@ -88,6 +89,12 @@ def test_another_currency_is_unknown(warehouse: Warehouse) -> None:
     build(warehouse)
     assert analyse(warehouse)
     assert _states(warehouse) == [("80%", "unknown", None, None), ("100%", "unknown", None, None)]
+
+
+def test_nothing_is_judged_before_the_first_build() -> None:
+    with make_warehouse() as empty, pytest.raises(AnalysisError, match="not built yet") as caught:
+        analyse(empty)
+    assert caught.value.hint == "run overrun build first"
 
 
 def test_no_budget_leaves_an_empty_table(warehouse: Warehouse) -> None:

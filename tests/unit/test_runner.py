@@ -360,7 +360,7 @@ def test_a_broken_key_is_refused(warehouse: Warehouse, tmp_path: Path, body: str
 
 def test_null_is_a_value_of_a_key_column_that_says_so(warehouse: Warehouse, tmp_path: Path) -> None:
     load(warehouse, OCTOBER, "1")
-    header = "-- Purpose.\n-- grain: one row\n-- key: billing_month,\n-- key: b?\n"
+    header = "-- Purpose.\n-- grain: one row\n-- key: billing_month,\n-- key: b?\n-- Source: nowhere.\n"
     once = "select x_BillingMonth as billing_month, cast(null as date) as b from focus.cost_and_usage"
     build(warehouse, models=write_models(tmp_path, {"core/a": header + once}))
     with pytest.raises(CheckFailed, match="unique"):

@@ -53,7 +53,7 @@ select
         else 'Hours'
     end as "CommitmentDiscountUnit",
     case when "ChargeCategory" = 'Usage' then "PricingQuantity" end as "ConsumedQuantity",
-    case when "ChargeCategory" = 'Usage' then coalesce("PricingUnit", 'Units') end as "ConsumedUnit",
+    case when "ChargeCategory" = 'Usage' then coalesce(focus.aws_unit("PricingUnit"), 'Units') end as "ConsumedUnit",
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
@@ -84,11 +84,7 @@ select
     case
         when "ChargeCategory" not in ('Usage', 'Purchase') then null
         when "PricingUnit" is null or coalesce("PricingQuantity", 0) = 0 then 'Units'
-        when lower("PricingUnit") in ('hrs', 'hr', 'hours', 'hour') then 'Hours'
-        when lower("PricingUnit") in ('gb-mo', 'gb-month') then 'GB-Months'
-        when "PricingUnit" = 'Lambda-GB-Second' then 'GB-Seconds'
-        when "PricingUnit" = '1M Requests' then '1000000 Requests'
-        else "PricingUnit"
+        else focus.aws_unit("PricingUnit")
     end as "PricingUnit",
     'AWS' as "ProviderName",
     coalesce("PublisherName", 'Amazon Web Services, Inc.') as "PublisherName",

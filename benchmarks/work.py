@@ -1,0 +1,142 @@
+"""Pieces of work that are measured, each in a process of its own; the figures go to stdout as JSON.
+
+`bare` is what any load has to do at the least: every delivered column that staging reads, from file to table, with the
+same storage version, threads and order, checkpoint included. `load` is the product's own, of a delivery that is landed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from pathlib import Path
+
+from ingest.dataset import Described, describe_files, flattened
+from ingest.delivery import DeliveredFile, Delivery, version_of
+from ingest.discover import DATASETS
+from ingest.formats import DeliveredColumn, table_function
+from ingest.landed import columns_of, create_macros
+from ingest.load import LoadOptions, load_delivery, staging_text
+from ingest.source import SourceSettings
+from sql.parts import prepare
+from sql.runner import build
+from sql.warehouse import Warehouse, WarehouseSettings
+
+THREADS = 2
+_SOURCE = SourceSettings(name="aws-main", kind="aws-export", location=Path("/"))
+_LOADED_AT = datetime(2026, 12, 2)  # noqa: DTZ001 - instants are UTC without zone
+_REPEATS = 7
+
+
+def settings(path: Path) -> WarehouseSettings:
+    """Return the settings of a measured warehouse: the defaults, and as many threads on every machine."""
+    return WarehouseSettings(path=path, threads=THREADS)
+
+
+def delivery_of(paths: Sequence[Path], month: date) -> Delivery:
+    """Return files as a delivery that has landed; their names stand for their checksums."""
+    files = tuple(
+        DeliveredFile(
+            name=path.name, path=path, size=path.stat().st_size, sha256=hashlib.sha256(path.name.encode()).hexdigest()
+        )
+        for path in paths
+    )
+    return Delivery(source=_SOURCE.name, billing_month=month, version=version_of(files), files=files)
+
+
+def columns_read(described: Described) -> list[DeliveredColumn]:
+    """Return the delivered columns that the staging SELECT or the scan reads."""
+    columns = list(flattened(described.groups[0].shape.columns))
+    staging = described.dataset.staging
+    words = set(re.findall(r"\w+", staging_text(f"{staging}.sql") + staging_text(f"{staging}.scan.sql")))
+    read = [column for item in described.dataset.fields if item.name in words for column in columns_of(item, columns)]
+    derived = " ".join(described.dataset.derive(columns).values())
+    read += [column for column in columns if re.search(rf"(?<!\w){re.escape(column.reference)}(?!\w)", derived)]
+    return list(dict.fromkeys(read))
+
+
+def bare(arguments: Sequence[str]) -> dict[str, float]:
+    """Write the columns that staging reads to a table: WAREHOUSE MONTH FILE..."""
+    delivery = delivery_of([Path(name) for name in arguments[2:]], date.fromisoformat(arguments[1]))
+    with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
+        described = describe_files(delivery.files, DATASETS[_SOURCE.kind], warehouse)
+        read = columns_read(described)
+        [group] = described.groups
+        source = table_function(group.shape, [file.path for file in group.files])
+
+        def write() -> None:
+            warehouse.execute(f"create table bare as select {', '.join(column.reference for column in read)} from {source}")
+            warehouse.checkpoint()
+
+        return measured(write) | {"columns": len(read)}
+
+
+def load(arguments: Sequence[str]) -> dict[str, float]:
+    """Load a landed delivery: WAREHOUSE MONTH FILE..."""
+    delivery = delivery_of([Path(name) for name in arguments[2:]], date.fromisoformat(arguments[1]))
+    with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
+        prepare(warehouse)
+        create_macros(warehouse)
+        return measured(lambda: _load(warehouse, delivery))
+
+
+def swap(arguments: Sequence[str]) -> dict[str, float]:
+    """Load the small months, then swap the last one again and again, with a build each time: WAREHOUSE COUNT."""
+    from benchmarks.exports import MONTH, files_of, paths_of
+
+    path = Path(arguments[0])
+    months = sorted({file.month for file in files_of("small")})
+    with Warehouse.open(settings(path)) as warehouse:
+        prepare(warehouse)
+        create_macros(warehouse)
+        for month in months:
+            _load(warehouse, delivery_of(paths_of("small", month), month))
+        build(warehouse)
+        warehouse.checkpoint()
+        before = path.stat().st_size
+        for extra in paths_of("additions")[: int(arguments[1])]:
+            _load(warehouse, delivery_of([*paths_of("small", MONTH), extra], MONTH))
+            build(warehouse)
+            warehouse.checkpoint()
+        return {"before_bytes": before, "after_bytes": path.stat().st_size}
+
+
+def query(arguments: Sequence[str]) -> dict[str, float]:
+    """Run a query on a published copy, warm, and return the median of its times: FILE SQL."""
+    with Warehouse.open_published(Path(arguments[0])) as warehouse:
+        warehouse.execute(f"set threads = {THREADS}")
+        rows = len(warehouse.rows(arguments[1]))
+        times = [_timed(lambda: warehouse.rows(arguments[1])) for _ in range(_REPEATS)]
+        return {"seconds": statistics.median(times), "rows": rows}
+
+
+def measured(work: Callable[[], object]) -> dict[str, float]:
+    """Return the CPU seconds that `work` takes."""
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    work()
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    return {"cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+
+
+def _load(warehouse: Warehouse, delivery: Delivery) -> None:
+    """Load a delivery of the made-up source."""
+    load_delivery(warehouse, delivery, _SOURCE, DATASETS[_SOURCE.kind], LoadOptions(loaded_at=_LOADED_AT))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    """Return the seconds that `work` takes on the wall."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+_WORK = {"bare": bare, "load": load, "swap": swap, "query": query}
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_WORK[sys.argv[1]](sys.argv[2:])))

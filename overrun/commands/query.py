@@ -1,0 +1,173 @@
+"""`overrun query`: one SELECT on the copy for people, which works at any hour."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from overrun.exits import CommandFailed, Exit
+from overrun.options import Invocation, OverrunCommand, common_options
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from overrun.config import Config
+
+FORMATS = ("table", "csv", "json", "parquet")
+ROWS_ON_TERMINAL = 1000
+"""Rows of a table that a terminal is shown without --limit."""
+_ROWS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked: the SELECT with its parameters, and where its result goes."""
+
+    select: str
+    parameters: tuple[str, ...]
+    format: str
+    output: Path | None
+    limit: int | None
+
+
+@click.command(
+    "query",
+    cls=OverrunCommand,
+    examples=(
+        'overrun query "select project, sum(billed_cost), billing_currency from marts.monthly_cost group by all"',
+        "overrun query --tables",
+        "overrun query --columns marts.budget_status",
+        'overrun query "from marts.monthly_cost" --output costs.parquet',
+        "overrun query - --format json < report.sql",
+    ),
+    exits=(Exit.LOCKED,),
+)
+@click.argument("sql", required=False)
+@click.option("--tables", is_flag=True, help="List the tables of focus and marts, and what each holds.")
+@click.option("--columns", metavar="TABLE", help="List the columns of one table, and what each holds.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="Default: by the ending of --output, else table.",
+)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
+@common_options
+def command(
+    invocation: Invocation,
+    sql: str | None,
+    tables: bool,
+    columns: str | None,
+    format_name: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> Exit:
+    """Run one SELECT on the published copy.
+
+    SQL is the statement, or - to read it from stdin. It reads the tables of that copy and nothing else: no file, no
+    network. In CSV, text that a spreadsheet would take for a formula gets an apostrophe before it; in JSON, decimals
+    are strings, so that no digit of money is lost. --json is --format json.
+    """
+    chosen = _chosen_format(format_name, output, is_json=invocation.as_json)
+    text, parameters = _asked(sql, tables=tables, columns=columns)
+    request = Request(select=text, parameters=parameters, format=chosen, output=output, limit=limit)
+    _run(request, invocation.load(), is_checked=sql is None)
+    return Exit.DONE
+
+
+def _chosen_format(named: str | None, output: Path | None, *, is_json: bool) -> str:
+    """Return the format that the options come to; raises CommandFailed where they contradict each other."""
+    if is_json and named not in {None, "json"}:
+        raise CommandFailed(f"--json and --format {named} contradict each other", code=Exit.USAGE, hint="drop one of them")
+    by_ending = output.suffix.lower().removeprefix(".") if output is not None else ""
+    chosen = "json" if is_json else named or (by_ending if by_ending in FORMATS else "table")
+    if chosen == "parquet" and output is None:
+        raise CommandFailed("parquet is not for a terminal or a pipe", code=Exit.USAGE, hint="add --output FILE")
+    return chosen
+
+
+def _asked(sql: str | None, *, tables: bool, columns: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the SQL that is asked for, and its parameters."""
+    from overrun.query_run import COLUMNS_QUERY, TABLES_QUERY
+
+    if sum((sql is not None, tables, columns is not None)) != 1:
+        raise CommandFailed(
+            "give one of SQL, --tables and --columns TABLE", code=Exit.USAGE, hint="run overrun query --help"
+        )
+    if tables:
+        return TABLES_QUERY, ()
+    if columns is not None:
+        return COLUMNS_QUERY, (columns.strip().lower(),)
+    return (sys.stdin.read() if sql == "-" else str(sql)), ()
+
+
+def _run(request: Request, config: Config, *, is_checked: bool) -> None:
+    """Run the query and write its result to stdout or, whole or not at all, to the file."""
+    from overrun.query_run import checked_select, open_locked_down, query_errors
+    from sql.files import file_errors, remove, rename, temporary_beside
+    from sql.warehouse import literal
+
+    select = request.select if is_checked else checked_select(request.select)
+    output = None if request.output is None else _usable(request.output, config)
+    temporary = None if output is None else temporary_beside(output)
+    with open_locked_down(config.publish, config.warehouse, temporary) as warehouse, query_errors(warehouse):
+        if temporary is None or output is None:
+            _write(warehouse.execute(select, request.parameters), request, sys.stdout)
+            return
+        try:
+            with file_errors(output):
+                temporary.touch()
+                if request.format == "parquet":
+                    limit = "" if request.limit is None else f" limit {request.limit}"
+                    target = f"{literal(str(temporary))} (format parquet, use_tmp_file false)"
+                    warehouse.execute(f"copy (from ({select}\n){limit}) to {target}", request.parameters)
+                else:
+                    with temporary.open("w", encoding="utf-8", newline="") as stream:
+                        _write(warehouse.execute(select, request.parameters), request, stream)
+            rename(temporary, output)
+        finally:
+            remove(temporary)
+
+
+def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO) -> None:
+    """Write what a cursor gives in the format asked for."""
+    from overrun.query_formats import WRITERS
+
+    columns = [str(column[0]) for column in cursor.description or []]
+    rows = _fetched(cursor)
+    limit = request.limit
+    is_cut = request.format == "table" and limit is None and stream.isatty()
+    WRITERS[request.format](columns, islice(rows, ROWS_ON_TERMINAL if is_cut else limit), stream)
+    if is_cut and next(rows, None) is not None:
+        click.echo(f"only the first {ROWS_ON_TERMINAL} rows are shown; --limit N shows more", err=True)
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[Sequence[object]]:
+    """Yield the rows of a cursor, a batch in memory at a time."""
+    while batch := cursor.fetchmany(_ROWS_AT_ONCE):
+        yield from batch
+
+
+def _usable(output: Path, config: Config) -> Path:
+    """Return where to write; raises CommandFailed for a device, and for a file that Overrun lives by.
+
+    /dev/stdout may lead to a regular file, which must not be replaced under the shell that holds it.
+    """
+    target = output.absolute().resolve()
+    is_device = output.absolute().parts[1:2] in {("dev",), ("proc",)} or (target.exists() and not target.is_file())
+    if is_device:
+        raise CommandFailed(f"{output} is not a file", code=Exit.USAGE, hint="leave --output out to write to stdout")
+    own = {config.file, config.warehouse.path, config.publish, config.state, config.lock}
+    own |= {publication.path for publication in config.publications}
+    if target in {path.resolve() for path in own} or config.landing.resolve() in target.parents:
+        raise CommandFailed(f"{output} belongs to Overrun itself", code=Exit.USAGE, hint="name another file with --output")
+    if not target.parent.is_dir():
+        raise CommandFailed(f"there is no folder {target.parent}", code=Exit.USAGE, hint="make it, or name another file")
+    return target

@@ -1,0 +1,176 @@
+"""A kill at any waypoint: the next night finds everything as an undisturbed one would have left it.
+
+The night that is killed has a month delivered again for the third time (so that a landed version is pruned), a new month,
+a second source, a published copy to replace, and a budget message for Slack and for a mail server.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.fakes.crash import Edge, Forker, Ran, cover
+from tests.fakes.nights import (
+    AWS,
+    BUDGET,
+    GCP,
+    ROUTE_TO_BOTH,
+    TEAMS,
+    House,
+    aws_lines,
+    differences,
+    gcp_rows,
+    house,
+    query,
+    tables,
+)
+from tests.fakes.servers import MailServer, SlackServer
+
+SHARES = 8
+MORE_POINTS = 16
+FIRST, SECOND, THIRD = "2026-10-24", "2026-10-25", "2026-11-20"
+
+pytestmark = pytest.mark.e2e
+
+
+@dataclass(slots=True)
+class Company:
+    """Three nights: two undisturbed ones, and the one that is killed."""
+
+    empty: House
+    """Before its first night."""
+    calm: House
+    """After two nights, with new deliveries for the third."""
+    first: list[Edge]
+    third: list[Edge]
+    after_first: dict[str, object]
+    after_third: dict[str, object]
+
+
+def outcome(place: House) -> dict[str, object]:
+    """Return everything that must be as after an undisturbed night."""
+    landed = (place.folder / "landing").rglob("*")
+    return {
+        **tables(place.warehouse),
+        **place.told(),
+        "published": tables(place.finance),
+        "landing": sorted(str(path.relative_to(place.folder)) for path in landed),
+        "leftovers": place.leftovers(),
+    }
+
+
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory, forker: Forker, slack: SlackServer, mail: MailServer) -> Company:
+    """Return the company, with what its undisturbed nights passed and left."""
+    folder = tmp_path_factory.mktemp("company")
+    empty = house(folder / "empty", forker, VISION_SLACK_URL=slack.url)
+    everything = BUDGET.replace("vision-monthly", "everything").replace('scope = { team = ["vision"] }', "")
+    empty.configure(AWS, GCP, TEAMS, BUDGET, everything, ROUTE_TO_BOTH.format(port=mail.port))
+    empty.deliver_aws("2026-09", *aws_lines("2026-09", "4", "5"))
+    empty.deliver_aws("2026-10", *aws_lines("2026-10", "40", "5", day=2))
+
+    calm = empty.moved(folder / "calm")
+    first = calm.night(FIRST).edges
+    after_first = outcome(calm)
+    calm.deliver_aws("2026-10", *aws_lines("2026-10", "40", "5", "6", day=2), version="20261025T000000Z-e2")
+    calm.night(SECOND)
+    calm.deliver_aws("2026-10", *aws_lines("2026-10", "39", "5", "6", day=2), version="20261101T000000Z-e3")
+    calm.deliver_aws("2026-11", *aws_lines("2026-11", "70", "11", day=4))
+    calm.deliver_gcp("november.ndjson.gz", *gcp_rows("2026-11", "7", "2"))
+
+    undisturbed = calm.moved(folder / "undisturbed")
+    third = undisturbed.night(THIRD).edges
+    after_third = outcome(undisturbed)
+    slack.bodies.clear()
+    mail.mails.clear()
+    return Company(empty, calm, first, third, after_first, after_third)
+
+
+@pytest.fixture(autouse=True)
+def _no_messages(slack: SlackServer, mail: MailServer) -> Iterator[None]:
+    slack.bodies.clear()
+    mail.mails.clear()
+    yield
+
+
+def check_messages(point: str, edges: list[Edge], number: int, place: House, texts: dict[str, list[str]]) -> None:
+    """See that each channel got its message once; or once more, and marked, where the kill fell between send and mark."""
+    for channel, received in texts.items():
+        sent = next(n for n, edge in enumerate(edges) if edge.kind == "send" and channel in edge.detail)
+        claimed = max(n for n in range(sent) if edges[n].detail.startswith("update outbox set status = 'sending'"))
+        marked = next(n for n in range(sent, len(edges)) if str(edges[n]) == "after state commit")
+        is_sent = sent < number < marked
+        assert len(received) == (2 if is_sent else 1), (point, channel, received)
+        is_marked = claimed <= number < marked
+        assert [text.startswith("(resent)") for text in received] == [False, True][-len(received) :] if is_marked else [False]
+        assert (channel in place.resent()) == is_marked, (point, channel)
+
+
+def rerun(start: House, folder: Path, number: int, as_of: str) -> tuple[House, Ran]:
+    """Kill a night at an edge, run it again undisturbed, and return what there is then."""
+    place = start.moved(folder)
+    ran = place.killed("nightly", "--as-of", as_of, at=number)
+    place.night(as_of)
+    return place, ran
+
+
+def points_of(edges: list[Edge]) -> list[int]:
+    """Return the edges at which nights are killed: every class before and after, and some more by lot."""
+    chosen = set(cover(edges))
+    rest = [number for number in range(len(edges)) if number not in chosen]
+    return sorted([*chosen, *Random(20).sample(rest, MORE_POINTS)])
+
+
+def test_every_class_of_operation_is_met(company: Company) -> None:
+    families = {edge.family for edge in (*company.first, *company.third)}
+    assert not [family for family in families if family.endswith("other")]
+    for wanted in (
+        "sql open warehouse.duckdb", "sql close", "sql begin transaction", "sql commit", "sql checkpoint", "sql select",
+        "sql set variable", "sql create or replace table parts.<charges>", "sql create or replace table parts.<tags>",
+        "sql create or replace view focus.cost_and_usage", "sql create or replace view core.tag_set",
+        "sql create or replace table months.<month>", "sql create or replace view marts.monthly_cost",
+        "sql create or replace table marts.budget_status", "sql comment on view", "sql insert into ops.load",
+        "sql insert into ops.load_file", "sql insert into ops.load_total", "sql insert into ops.fingerprint",
+        "sql insert into settings.budget", "sql insert into analysis.budget_state", "sql update ops.load",
+        "state open state.sqlite", "state begin immediate", "state commit", "state insert into run",
+        "state insert into outbox", "state insert into alert_state", "state insert into welcome", "state update outbox",
+        "state insert or replace into published", "state update run", "state close",
+        "file mkdir version", "file copy delivered file", "file fsync delivered file", "file write delivery.json",
+        "file rename delivery.json", "file fsync unfinished version", "file rename version", "file rmtree version",
+        "file copy finance.duckdb", "file fsync finance.duckdb", "file chmod finance.duckdb",
+        "file unlink finance.duckdb", "file rename finance.duckdb",
+        "send slack vision-slack", "send email vision-mail",
+    ):  # fmt: skip
+        assert wanted in families, wanted
+    assert len(points_of(company.third)) >= 50
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_killed_night_heals(company: Company, slack: SlackServer, mail: MailServer, tmp_path: Path, share: int) -> None:
+    for number in points_of(company.third)[share::SHARES]:
+        slack.bodies.clear()
+        mail.mails.clear()
+        point = f"killed {number}: {company.third[number]}"
+        place, ran = rerun(company.calm, tmp_path / str(number), number, THIRD)
+        assert ran.edges == company.third[: number + 1], point
+        assert differences(outcome(place), company.after_third) == [], point
+        texts = {"vision-slack": slack.texts, "vision-mail": mail.subjects}
+        check_messages(point, company.third, number, place, texts)
+        shutil.rmtree(place.folder)
+
+
+@pytest.mark.parametrize("share", range(2))
+def test_a_killed_first_night_heals(company: Company, tmp_path: Path, share: int) -> None:
+    known = {(edge.family, edge.side) for edge in company.third}
+    only_first = {(edge.family, edge.side) for edge in company.first} - known
+    for number in cover(company.first, only_first)[share::2]:
+        point = f"killed {number}: {company.first[number]}"
+        place, _ = rerun(company.empty, tmp_path / str(number), number, FIRST)
+        assert differences(outcome(place), company.after_first) == [], point
+        shutil.rmtree(place.folder)
