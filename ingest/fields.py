@@ -22,7 +22,7 @@ SQL_TYPES: dict[FieldType, str] = {
     "instant": "TIMESTAMP",
     "json": "VARCHAR",
 }
-CONVERTED: frozenset[FieldType] = frozenset({"money", "number", "instant"})
+CONVERTED: frozenset[FieldType] = frozenset({"money", "number", "instant", "json"})
 LARGEST_MONEY = "1e25"
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
 

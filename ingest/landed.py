@@ -11,7 +11,10 @@ from datetime import date
 from functools import cache
 from importlib.resources import files
 
+import duckdb
+
 from ingest.dataset import Dataset, Described, FileGroup, field_names, flattened
+from ingest.errors import SourceUnreadable
 from ingest.fields import CONVERTED, SQL_TYPES, Field, conversion, folded, rest, unconverted
 from ingest.formats import DeliveredColumn, row_position, table_function
 from sql.parts import next_month
@@ -43,7 +46,14 @@ def create_landed_view(warehouse: Warehouse, described: Described, month: date |
             f"select * from ({body})\n"
             f"where {instant} >= timestamp '{month}' and {instant} < timestamp '{next_month(month)}'"
         )
-    warehouse.execute(f"create or replace temporary view landed as {body}")
+    try:
+        warehouse.execute(f"create or replace temporary view landed as {body}")
+    except duckdb.BinderException as error:
+        first_line = str(error).split("\n", 1)[0]
+        raise SourceUnreadable(
+            f"the columns do not have the types of such an export ({first_line})",
+            hint="check `kind` of the [[source]]",
+        ) from error
 
 
 def unknown_columns(described: Described) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ingest import ledger
@@ -39,6 +39,7 @@ class IngestOptions:
 
     landing: Path
     now: datetime
+    """UTC, without zone, as the ledger keeps it."""
     accept_shrink: bool = False
     months: frozenset[date] | None = None
     """Months to load again whether they changed or not; None loads what changed."""
@@ -62,7 +63,7 @@ def ingest(
     prepare(warehouse)
     create_macros(warehouse)
     remove_interrupted(options.landing)
-    checksums = Checksums(warehouse, int(options.now.timestamp() * 1_000_000_000))
+    checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
     work = _Ingesting(warehouse=warehouse, sources=sources, options=options, progress=progress, report=IngestReport())
     for source in sources:
         progress(f"{source.name}: looking for deliveries")

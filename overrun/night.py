@@ -116,9 +116,10 @@ def run(config: Config, command: str, options: NightOptions) -> Iterator[Run]:
 def run_night(config: Config, options: NightOptions) -> NightReport:
     """Run every step; raises only where nothing can be done at all (lock, unwritable directory)."""
     with run(config, "nightly", options) as night:
-        if _steps_in_warehouse(night):
+        is_built = _steps_in_warehouse(night)
+        if is_built:
             publish_step(night)
-        alert_step(night, is_concluding=not night.report.failures)
+        alert_step(night, is_concluding=is_built)
         return night.report
 
 

@@ -102,9 +102,14 @@ def table_names(warehouse: Warehouse) -> list[str]:
     return [str(row[0]) for row in warehouse.rows(TABLES_QUERY)]
 
 
-def missing_table(name: str, known: list[str]) -> CommandFailed:
-    """Return the error for a table that is not there, with the nearest that is."""
-    return CommandFailed(f"there is no table {name}", code=Exit.USAGE, hint=nearest_table(name, known))
+def known_table(warehouse: Warehouse, name: str) -> str:
+    """Return the full name of the table that `name` means, with or without schema; raises CommandFailed."""
+    known = table_names(warehouse)
+    wanted = name.strip().lower()
+    found = [full for full in known if wanted in {full, full.split(".")[1]}]
+    if not found:
+        raise CommandFailed(f"there is no table {name}", code=Exit.USAGE, hint=nearest_table(name, known))
+    return found[0]
 
 
 def nearest_table(name: str, known: list[str]) -> str:

@@ -7,7 +7,6 @@ descriptor, would release DuckDB's lock.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import shutil
@@ -15,15 +14,14 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from sql.copying import copy_whole
 from sql.errors import DiskFull, WarehouseError
 from sql.files import file_errors, make_directory, remove, rename, sync_file, temporary_beside
 from sql.state import PublishedFile, StateStore
 from sql.waypoints import waypoint
 
 READ_ONLY_MODE = 0o444
-_CHUNK = 1 << 30
 _FLOCK = "hhqqixxxx"
-_NOT_SUPPORTED = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +48,8 @@ def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, 
     remove(temporary)
     _see_to_space(warehouse, target)
     try:
-        _copy(warehouse, temporary)
+        with waypoint("file", f"copy {warehouse.name} -> {temporary.name}"), file_errors(temporary):
+            copy_whole(warehouse, temporary)
         put_in_place(temporary, target)
     except DiskFull:
         remove(temporary)
@@ -118,30 +117,3 @@ def _see_to_space(warehouse: Path, target: Path) -> None:
             f"publishing {target} needs {needed / 1e6:.0f} MB, but {free / 1e6:.0f} MB are free",
             hint="free some space and run overrun publish; the copy of the last night stands",
         )
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy in the kernel, sharing blocks where the file system can."""
-    with (
-        waypoint("file", f"copy {source.name} -> {target.name}"),
-        file_errors(target),
-        source.open("rb") as reader,
-        target.open("wb") as writer,
-    ):
-        if not _copy_range(reader.fileno(), writer.fileno()):
-            shutil.copyfileobj(reader, writer, 16 << 20)
-
-
-def _copy_range(reader: int, writer: int) -> bool:
-    """Copy with copy_file_range; return False where the file system has no such thing and nothing was written."""
-    copied = 0
-    while True:
-        try:
-            count = os.copy_file_range(reader, writer, _CHUNK)
-        except OSError as error:
-            if copied == 0 and error.errno in _NOT_SUPPORTED:
-                return False
-            raise
-        if count == 0:
-            return True
-        copied += count

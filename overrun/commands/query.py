@@ -104,13 +104,13 @@ def _asked(sql: str | None, *, tables: bool, columns: str | None) -> tuple[str, 
     if tables:
         return TABLES_QUERY, ()
     if columns is not None:
-        return COLUMNS_QUERY, (columns.strip().lower(),)
+        return COLUMNS_QUERY, (columns,)
     return (sys.stdin.read() if sql == "-" else str(sql)), ()
 
 
 def _run(request: Request, config: Config, *, is_checked: bool) -> None:
     """Run the query and write its result to stdout or, whole or not at all, to the file."""
-    from overrun.query_run import checked_select, open_locked_down, query_errors
+    from overrun.query_run import checked_select, known_table, open_locked_down, query_errors
     from sql.files import file_errors, remove, rename, temporary_beside
     from sql.warehouse import literal
 
@@ -118,8 +118,9 @@ def _run(request: Request, config: Config, *, is_checked: bool) -> None:
     output = None if request.output is None else _usable(request.output, config)
     temporary = None if output is None else temporary_beside(output)
     with open_locked_down(config.publish, config.warehouse, temporary) as warehouse, query_errors(warehouse):
+        parameters = [known_table(warehouse, name) for name in request.parameters]
         if temporary is None or output is None:
-            _write(warehouse.execute(select, request.parameters), request, sys.stdout)
+            _write(warehouse.execute(select, parameters), request, sys.stdout)
             return
         try:
             with file_errors(output):
@@ -127,10 +128,10 @@ def _run(request: Request, config: Config, *, is_checked: bool) -> None:
                 if request.format == "parquet":
                     limit = "" if request.limit is None else f" limit {request.limit}"
                     target = f"{literal(str(temporary))} (format parquet, use_tmp_file false)"
-                    warehouse.execute(f"copy (from ({select}\n){limit}) to {target}", request.parameters)
+                    warehouse.execute(f"copy (from ({select}\n){limit}) to {target}", parameters)
                 else:
                     with temporary.open("w", encoding="utf-8", newline="") as stream:
-                        _write(warehouse.execute(select, request.parameters), request, stream)
+                        _write(warehouse.execute(select, parameters), request, stream)
             rename(temporary, output)
         finally:
             remove(temporary)

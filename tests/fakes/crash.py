@@ -22,12 +22,17 @@ from typing import IO, Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-READS = re.compile(r"(select|describe|with|set variable)\b")
 _NAMES = (
     (re.compile(r'parts\."[^"]*__tags"?'), "parts.<tags>"),
     (re.compile(r'parts\."[^"]*"?'), "parts.<charges>"),
     (re.compile(r'months\."[^"]*"?'), "months.<month>"),
+    (re.compile(r"(comment on \w+) .*", re.DOTALL), r"\1"),
+    (re.compile(r"(create schema if not exists) .*"), r"\1"),
+    (re.compile(r"(create table if not exists \w+)\..*", re.DOTALL), r"\1.<table>"),
+    (re.compile(r"\bsettings\.\w+"), "settings.<table>"),
+    (re.compile(r"\b(core|marts)\.(?!tag_set)\w+"), r"\1.<model>"),
 )
+_READ = re.compile(r"(select|describe|with|set variable)\b")
 _STATEMENT = re.compile(
     r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|delete from|update|drop \w+(?: if exists)?"
     r"|alter table|comment on \w+|attach|detach|pragma|begin \w+|commit|checkpoint|open|close|rollback)(?: ([\w.<>]+))?"
@@ -56,13 +61,13 @@ class Edge:
         text = self.detail.strip()
         for pattern, name in _NAMES:
             text = pattern.sub(name, text)
-        read = READS.match(text)
-        if read:
-            return f"{self.kind} {read[1]}"
+        found = _READ.match(text)
+        if found:
+            return f"{self.kind} {found[0]}"
         found = _STATEMENT.match(text)
-        if found is None:
-            return f"{self.kind} {text}" if self.kind == "send" else f"{self.kind} other"
-        return f"{self.kind} {found[1]} {found[2] or ''}".rstrip()
+        if found:
+            return f"{self.kind} {found[1]} {found[2] or ''}".rstrip()
+        return f"{self.kind} {text}" if self.kind == "send" else f"{self.kind} text of a file"
 
 
 def _file_family(detail: str) -> str:

@@ -193,7 +193,7 @@ class House:
     def leftovers(self) -> list[str]:
         """Return what should not be there after a night: temporary files and folders, and logs of databases."""
         names = [path.relative_to(self.folder) for path in self.folder.rglob("*")]
-        suspicious = (TEMPORARY_MARK, ".tmp", ".wal", "-journal", "-shm")
+        suspicious = (TEMPORARY_MARK, ".tmp", ".wal", "-wal", "-shm", "-journal")
         return sorted(str(name) for name in names if any(mark in name.name for mark in suspicious))
 
 

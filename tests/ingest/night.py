@@ -54,6 +54,13 @@ class Night:
         assert len(problems) == 1, [str(problem) for problem in problems]
         return problems[0]
 
+    def refusals(self, *sources: SourceSettings) -> dict[str, IngestError]:
+        """Ingest, and return the problem of each source, by its name; none may have two."""
+        problems = self.run(*sources).problems
+        by_source = {str(problem.source): problem for problem in problems}
+        assert len(by_source) == len(problems), [str(problem) for problem in problems]
+        return by_source
+
     def rows(self, columns: str, order: str = '"x_Source", "x_BillingMonth", "x_RowNumber"', where: str = "true") -> list[Row]:
         """Return columns of the charges in the order of their delivery."""
         return self.warehouse.rows(f"select {columns} from focus.cost_and_usage where {where} order by {order}")

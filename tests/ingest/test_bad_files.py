@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
+from ingest.source import SourceKind
 from tests.fakes.exports import (
     Row,
     csv_text,
@@ -116,16 +117,18 @@ def test_a_compressed_file_that_is_cut_far_behind_its_start_is_refused(night: Ni
     assert night.rows("1") == []
 
 
-@pytest.mark.parametrize("name", ["r.csv", "r.csv.gz", "r.parquet", "r.ndjson", "r.ndjson.gz"])
 @pytest.mark.parametrize("kind", ["focus-export", "gcp-export"])
-def test_a_loose_file_of_zero_bytes_is_refused(night: Night, bucket: Path, name: str, kind: str) -> None:
-    (bucket / name).write_bytes(b"")
+def test_a_loose_file_of_zero_bytes_is_refused(night: Night, bucket: Path, kind: SourceKind) -> None:
+    names = ["r.csv", "r.csv.gz", "r.parquet", "r.ndjson", "r.ndjson.gz"]
+    for name in names:
+        (bucket / name).write_bytes(b"")
 
-    problem = night.refusal(source(bucket, kind))  # type: ignore[arg-type]
+    problems = night.refusals(*(source(bucket / name, kind, name=name) for name in names))
 
-    assert isinstance(problem, SourceUnreadable)
-    assert (problem.source, problem.file) == ("main", name)
-    assert "0 bytes" in str(problem)
+    assert {name: (type(problem), problem.file) for name, problem in problems.items()} == {
+        name: (SourceUnreadable, name) for name in names
+    }
+    assert all("0 bytes" in str(problem) for problem in problems.values())
 
 
 NOT_EXPORTS: dict[str, bytes] = {
@@ -134,26 +137,35 @@ NOT_EXPORTS: dict[str, bytes] = {
     "table.csv": b"id,name\n1,a\n",
     "binary.csv": bytes(range(256)) * 40,
     "utf16.csv": "BilledCost,ChargePeriodStart\n1,2026-10-01\n".encode("utf-16"),
-    "quote.csv": b'"' + b"x" * 300_000,
     "page.json": b"<!doctype html><title>503</title>",
     "list.json": b'[{"cost": 1}]',
     "other.ndjson": b'{"a": 1}\n{"a": 2}\n',
     "number.json": b"42\n",
     "blank.ndjson": b"\n\n",
     "words.parquet": b"PAR1 and nothing else PAR1",
-    "plain.csv.gz": b"",
+    "plain.csv.gz": b"BilledCost,ChargePeriodStart\n",
 }
 
 
-@pytest.mark.parametrize("name", NOT_EXPORTS)
 @pytest.mark.parametrize("kind", ["aws-export", "gcp-export", "focus-export"])
-def test_a_file_that_is_no_export_is_refused(night: Night, bucket: Path, name: str, kind: str) -> None:
-    (bucket / name).write_bytes(NOT_EXPORTS[name] or b"BilledCost,ChargePeriodStart\n")
+def test_a_file_that_is_no_export_is_refused(night: Night, bucket: Path, kind: SourceKind) -> None:
+    for name, content in NOT_EXPORTS.items():
+        (bucket / name).write_bytes(content)
 
-    problem = night.refusal(source(bucket, kind, period="2026-10"))  # type: ignore[arg-type]
+    problems = night.refusals(*(source(bucket / name, kind, name=name, period="2026-10") for name in NOT_EXPORTS))
+
+    found = {name: (type(problem), problem.file) for name, problem in problems.items()}
+    assert found == {name: (SourceUnreadable, name) for name in NOT_EXPORTS}
+
+
+def test_a_header_that_never_ends_is_refused(night: Night, bucket: Path) -> None:
+    (bucket / "quote.csv").write_bytes(b'"' + b"x" * 300_000)
+
+    problem = night.refusal(source(bucket, "focus-export"), source(_with_other(bucket), name="other"))
 
     assert isinstance(problem, SourceUnreadable)
-    assert (problem.source, problem.file) == ("main", name)
+    assert problem.file == "quote.csv"
+    assert night.billed() == 100
 
 
 def test_an_export_of_another_kind_is_refused_and_says_what_is_missing(night: Night, bucket: Path) -> None:
@@ -216,14 +228,17 @@ BAD_MANIFESTS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("text", BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
-def test_a_broken_manifest_is_refused_and_named(night: Night, bucket: Path, text: str) -> None:
-    (bucket / "ml-cur-Manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+def test_a_broken_manifest_is_refused_and_named(night: Night, bucket: Path) -> None:
+    sources = [source(_with_other(bucket), name="other")]
+    for name, text in BAD_MANIFESTS.items():
+        (bucket / name).mkdir()
+        (bucket / name / "ml-cur-Manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+        sources.append(source(bucket / name, name=name))
 
-    problem = night.refusal(source(bucket), source(_with_other(bucket), name="other"))
+    problems = night.refusals(*sources)
 
-    assert isinstance(problem, SourceUnreadable)
-    assert (problem.source, problem.file) == ("main", "ml-cur-Manifest.json")
+    found = {name: (type(problem), problem.file) for name, problem in problems.items()}
+    assert found == {name: (SourceUnreadable, "ml-cur-Manifest.json") for name in BAD_MANIFESTS}
     assert night.billed() == 100
 
 
@@ -245,15 +260,16 @@ def _bare_manifest(bucket: Path, *keys: str) -> Path:
     return write_manifest(bucket / "ml-cur-Manifest.json", legacy_manifest("2026-10", keys))
 
 
-@pytest.mark.parametrize("key", ["../outside.csv", "a/../../outside.csv", "s3://acme-billing/../outside.csv"])
-def test_a_key_that_climbs_out_of_the_location_is_refused(night: Night, bucket: Path, key: str) -> None:
-    write_csv(bucket.parent / "outside.csv", legacy_rows(cur_lines("1")))
-    _bare_manifest(bucket, key)
+def test_a_key_that_climbs_out_of_the_location_is_refused(night: Night, bucket: Path) -> None:
+    write_csv(bucket / "outside.csv", legacy_rows(cur_lines("1")))
+    keys = ["../outside.csv", "a/../../outside.csv", "s3://acme-billing/../outside.csv", "/../outside.csv"]
+    for number, key in enumerate(keys):
+        _bare_manifest(bucket / str(number), key)
 
-    problem = night.refusal(source(bucket))
+    problems = night.refusals(*(source(bucket / str(number), name=str(number)) for number in range(len(keys))))
 
-    assert isinstance(problem, SourceUnreadable)
-    assert "leaves the location" in str(problem)
+    assert [type(problem) for problem in problems.values()] == [SourceUnreadable] * len(keys)
+    assert all("leaves the location" in str(problem) for problem in problems.values())
     assert night.rows("1") == []
 
 
@@ -273,14 +289,15 @@ def test_a_link_that_leads_out_of_the_location_is_refused(night: Night, bucket: 
     assert "leaves the location" in str(problem)
 
 
-@pytest.mark.parametrize("key", ["", "/", "x" * 5_000 + ".csv", "nul\0.csv", "/etc/hostname", "no/such.csv"])
-def test_a_key_that_names_nothing_is_refused(night: Night, bucket: Path, key: str) -> None:
-    _bare_manifest(bucket, key)
+def test_a_key_that_names_nothing_is_refused(night: Night, bucket: Path) -> None:
+    keys = ["", "/", "x" * 5_000 + ".csv", "nul\0.csv", "/etc/hostname", "no/such.csv"]
+    for number, key in enumerate(keys):
+        _bare_manifest(bucket / str(number), key)
 
-    problem = night.refusal(source(bucket))
+    problems = night.refusals(*(source(bucket / str(number), name=str(number)) for number in range(len(keys))))
 
-    assert isinstance(problem, SourceUnreadable)
-    assert (problem.billing_month, problem.file) == (OCTOBER, "ml-cur-Manifest.json")
+    found = [(type(problem), problem.billing_month, problem.file) for _, problem in sorted(problems.items())]
+    assert found == [(SourceUnreadable, OCTOBER, "ml-cur-Manifest.json")] * len(keys)
 
 
 def test_two_keys_that_come_down_to_one_file_are_refused(night: Night, bucket: Path) -> None:

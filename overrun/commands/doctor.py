@@ -1,0 +1,84 @@
+"""`overrun doctor`: whether the next night will find what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from overrun.exits import Exit, worst
+from overrun.options import Invocation, OverrunCommand, common_options
+
+if TYPE_CHECKING:
+    from overrun.doctor_check import Check
+
+SCHEMA_VERSION = 1
+"""Of the JSON that this command prints."""
+
+
+@click.command(
+    "doctor",
+    cls=OverrunCommand,
+    examples=("overrun doctor", "overrun doctor --offline", "overrun doctor --json"),
+    exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
+)
+@click.option("--offline", is_flag=True, help="Connect to no mail relay and no webhook.")
+@common_options
+def command(invocation: Invocation, offline: bool) -> Exit:
+    """Check folders, secrets, disk and lock.
+
+    One line for each check: ok, warn or fail, and a hint where something is to be done. Secrets are resolved and never
+    shown; channels are connected to, and nothing is sent. Ends with what a night would end with because of the worst
+    failure, and with 0 where there are only warnings.
+    """
+    checks = []
+    for check in _checks(invocation, is_offline=offline):
+        checks.append(check)
+        if not invocation.as_json and (invocation.verbosity >= 0 or check.level != "ok"):
+            _print(check)
+    code = worst(check.code for check in checks)
+    if invocation.as_json:
+        answer = {
+            "schema_version": SCHEMA_VERSION,
+            "is_ok": code == Exit.DONE,
+            "code": int(code),
+            "checks": [{**asdict(check), "code": int(check.code)} for check in checks],
+        }
+        click.echo(json.dumps(answer))
+    return code
+
+
+def _checks(invocation: Invocation, *, is_offline: bool) -> Iterator[Check]:
+    """Yield every check; a configuration that cannot be read ends them."""
+    from overrun.config_problems import ConfigError
+    from overrun.doctor_check import doubt, failure, well
+    from overrun.doctor_reach import check_channels, check_sources
+    from overrun.doctor_stores import check_stores, check_versions
+
+    now = datetime.now(UTC)
+    yield check_versions()
+    try:
+        config = invocation.load()
+    except ConfigError as error:
+        for problem in error.problems:
+            yield failure("configuration", str(problem), problem.hint or "run overrun check", Exit.USAGE)
+        return
+    yield well("configuration", f"{config.file} is right")
+    for warning in config.warnings:
+        yield doubt("configuration", str(warning), warning.hint or "run overrun check")
+    yield from check_stores(config, now)
+    yield from check_sources(config)
+    yield from check_channels(config, os.environ, now, is_offline=is_offline)
+
+
+def _print(check: Check) -> None:
+    from sql.text import visible
+
+    click.echo(visible(f"{check.level:<4}  {check.name}: {check.message}"))
+    if check.hint:
+        click.echo(visible(f"      hint: {check.hint}"))

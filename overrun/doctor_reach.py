@@ -1,0 +1,150 @@
+"""Checks of what lies outside the stores: exports, secrets, and whether channels can be reached.
+
+A secret is resolved and never shown. A channel is only connected to: nothing is sent, no name or password given.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from alerts.errors import DeliveryFailed
+from alerts.loopback import is_loopback
+from alerts.settings import Channel, SlackWebhookChannel
+from overrun.doctor_check import Check, doubt, failure, well
+from overrun.exits import Exit
+from sql.secret import SecretReference, SecretUnresolved
+
+if TYPE_CHECKING:
+    from ingest.source import SourceSettings
+    from overrun.config import Config
+
+PATIENCE_SECONDS = 3.0
+"""How long an answer is waited for, the look-up of the name included."""
+_PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+
+
+def check_sources(config: Config) -> Iterator[Check]:
+    """Yield whether the exports of each source are there and can be read."""
+    if not config.sources:
+        yield doubt("sources", "none is configured, so that a night has nothing to load", "add a [[source]]")
+    for source in config.sources:
+        yield check_source(source)
+
+
+def check_source(source: SourceSettings) -> Check:
+    """Return whether the location of a source can be read, and is not empty."""
+    name, location = f"source {source.name}", source.location
+    if not location.exists():
+        return failure(name, f"{location} does not exist", "check `location` of the [[source]]", Exit.SOURCE)
+    try:
+        if location.is_dir():
+            first = next((path for path in location.rglob("*") if path.is_file()), None)
+            unreadable = _unreadable_folder(location)
+        else:
+            first, unreadable = location, None
+        if first is not None:
+            with first.open("rb"):
+                pass
+    except OSError as error:
+        unreadable = Path(error.filename or location)
+    if unreadable is not None:
+        return failure(name, f"{unreadable} cannot be read", "let the user of the night read it", Exit.SOURCE)
+    if first is None:
+        return doubt(name, f"{location} is empty", "nothing yet is normal for a new export; the provider takes a day")
+    return well(name, f"{location} can be read")
+
+
+def _unreadable_folder(folder: Path) -> Path | None:
+    """Return the first folder that cannot be listed, which a plain walk would pass over without a word."""
+    errors: list[OSError] = []
+    for _ in os.walk(folder, onerror=errors.append):
+        if errors:
+            break
+    return Path(str(errors[0].filename)) if errors else None
+
+
+def check_channels(config: Config, environ: Mapping[str, str], now: datetime, *, is_offline: bool) -> Iterator[Check]:
+    """Yield whether the secrets of each channel resolve and, unless offline, whether it can be reached."""
+    used = {channel for route in config.alerts.routes for channel in route.channels}
+    if not config.alerts.channels:
+        yield doubt("channels", "none is configured, so that messages are shown and kept only", "add a [[channel]]")
+    for channel in config.alerts.channels:
+        name = f"channel {channel.id}"
+        if channel.id not in used:
+            yield doubt(name, "no [[route]] leads to it", "name it in `channels` of a [[route]]")
+        yield from _check_channel(name, channel, environ, now, is_offline=is_offline)
+
+
+def _check_channel(
+    name: str, channel: Channel, environ: Mapping[str, str], now: datetime, *, is_offline: bool
+) -> Iterator[Check]:
+    reference = channel.url if isinstance(channel, SlackWebhookChannel) else channel.password
+    try:
+        secret = "" if reference is None else reference.resolve(environ)
+        address = address_of(channel, secret, environ, now)
+    except (SecretUnresolved, DeliveryFailed) as error:
+        yield failure(name, str(error), "set what the reference names for the user of the night", Exit.UNDELIVERED)
+        return
+    if reference is not None:
+        yield _check_reference(name, reference)
+    if is_offline:
+        return
+    host, port, way = address
+    problem = reach(host, port)
+    if problem is None:
+        yield well(name, f"{host}:{port} answers{way}")
+    else:
+        hint = "check the host, the port and the firewall, or run overrun doctor --offline"
+        yield failure(name, f"{host}:{port} cannot be reached{way} ({problem})", hint, Exit.UNDELIVERED)
+
+
+def _check_reference(name: str, reference: SecretReference) -> Check:
+    """Return that a reference resolves, and whether others could read what it names."""
+    if reference.scheme == "file" and Path(reference.target).stat().st_mode & 0o077:
+        return doubt(name, f"{reference} can be read by other users", f"chmod 600 {reference.target}")
+    return well(name, f"{reference} is set")
+
+
+def address_of(
+    channel: Channel, secret: str, environ: Mapping[str, str], now: datetime
+) -> tuple[str, int, str]:
+    """Return host and port that a message would go to first, and by what way; raises DeliveryFailed for a bad address."""
+    if not isinstance(channel, SlackWebhookChannel):
+        return channel.smtp_host, channel.smtp_port, ""
+    from alerts.slack import Patience, open_webhook
+
+    patience = Patience()
+    webhook = open_webhook(channel, secret, now=now, deadline=patience.clock(), patience=patience)
+    parts = urlsplit(webhook.url)
+    proxy = next((environ[name] for name in _PROXIES if environ.get(name)), None)
+    if proxy is not None and not is_loopback(parts.hostname):
+        through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        return str(through.hostname), through.port or 80, " (the proxy)"
+    return str(parts.hostname), parts.port or (443 if parts.scheme == "https" else 80), ""
+
+
+def reach(host: str, port: int, seconds: float = PATIENCE_SECONDS) -> str | None:
+    """Return None where `host` takes a connection at `port`, else why not; sends nothing.
+
+    It runs beside, since the look-up of a name cannot be given a time.
+    """
+    answers: list[str | None] = []
+
+    def connect() -> None:
+        try:
+            with socket.create_connection((host, port), timeout=seconds):
+                answers.append(None)
+        except OSError as error:
+            answers.append(error.strerror or str(error) or type(error).__name__)
+
+    attempt = Thread(target=connect, daemon=True)
+    attempt.start()
+    attempt.join(seconds)
+    return answers[0] if answers else f"no answer within {seconds:.0f} seconds"
