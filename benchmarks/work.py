@@ -22,7 +22,8 @@ from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.discover import DATASETS
 from ingest.formats import DeliveredColumn, table_function
 from ingest.landed import columns_of, create_macros
-from ingest.load import LoadOptions, load_delivery, staging_text
+from ingest.load import LoadOptions, load_delivery
+from ingest.scan import staging_text
 from ingest.source import SourceSettings
 from sql.parts import prepare
 from sql.runner import build

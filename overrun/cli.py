@@ -34,6 +34,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("status", "overrun.commands.status:command", "Say what was loaded when, and what failed and why."),
     ("query", "overrun.commands.query:command", "Run SQL on the copy for people."),
     ("rebuild", "overrun.commands.rebuild:command", "Make the warehouse anew from landed files."),
+    ("source", "overrun.commands.source:command", "Drop the charges of a source that is configured no more."),
     ("demo", "overrun.commands.demo:command", "Write sample exports and run two nights on them."),
 )
 """Name, module and attribute, short help; in the order in which people need them."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sql.copying import copy_whole
 from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError
 from sql.waypoints import waypoint
 
@@ -71,9 +72,9 @@ def sync_file(path: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy `source` to `target`, in the kernel where the file system allows it."""
+    """Copy `source` to `target`."""
     with waypoint("file", f"copy {source.name} -> {target.name}"), file_errors(target):
-        shutil.copyfile(source, target)
+        copy_whole(source, target)
 
 
 def rename(source: Path, target: Path) -> None:

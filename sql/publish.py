@@ -14,9 +14,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from sql.copying import copy_whole
 from sql.errors import DiskFull, WarehouseError
-from sql.files import file_errors, make_directory, remove, rename, sync_file, temporary_beside
+from sql.files import copy_file, file_errors, make_directory, remove, rename, sync_file, temporary_beside
 from sql.state import PublishedFile, StateStore
 from sql.waypoints import waypoint
 
@@ -48,8 +47,7 @@ def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, 
     remove(temporary)
     _see_to_space(warehouse, target)
     try:
-        with waypoint("file", f"copy {warehouse.name} -> {temporary.name}"), file_errors(temporary):
-            copy_whole(warehouse, temporary)
+        copy_file(warehouse, temporary)
         put_in_place(temporary, target)
     except DiskFull:
         remove(temporary)

@@ -229,7 +229,7 @@ def test_a_credit_that_is_no_number_is_refused(night: Night, bucket: Path) -> No
 def test_credits_that_are_no_json_are_refused(night: Night, bucket: Path) -> None:
     texts = ["[{'amount': -1}]", '[{"amount": -1}', "none"]
     for number, text in enumerate(texts):
-        write_gcp(bucket / str(number) / "r.csv", [gcp_row(cost="10") | {"credits": text}])
+        write_gcp(bucket / str(number) / "r.csv", [gcp_row(cost="10") | {"credits": text, "billing_account_id": str(number)}])
 
     problems = night.refusals(*(source(bucket / str(number), "gcp-export", name=str(number)) for number in range(3)))
 

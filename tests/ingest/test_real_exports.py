@@ -66,20 +66,22 @@ SAMPLES = (
     ),
     Sample(
         kind="focus-export", place="focus/toolkit_1.2_gcp_20000.parquet", export_kind="focus", rows=20000,
-        billed="568734.623851664232",
+        billed="568734.624221664232",
     ),
     Sample(
-        kind="gcp-export", place="gcp/detailed_50rows.ndjson", export_kind="gcp-detailed", rows=50, billed="0",
+        kind="gcp-export", place="gcp/detailed_50rows.ndjson", export_kind="gcp-detailed", rows=50, billed="118.5",
     ),
     Sample(
-        kind="gcp-export", place="gcp/bq_export_formats/p-000000000000.parquet", export_kind="gcp-detailed", rows=0,
-        billed="0",
+        kind="gcp-export", place="gcp/bq_export_formats/p-000000000000.parquet", export_kind="gcp-detailed", rows=1200,
+        billed="PQ",
     ),
     Sample(
-        kind="gcp-export", place="gcp/nise_standard_202610.csv.gz", export_kind="gcp-standard", rows=8928, billed="0",
+        kind="gcp-export", place="gcp/nise_standard_202610.csv.gz", export_kind="gcp-standard", rows=8928,
+        billed="38.225096183952",
     ),
     Sample(
-        kind="gcp-export", place="gcp/nise_resource_202610.csv.gz", export_kind="gcp-detailed", rows=5472, billed="0",
+        kind="gcp-export", place="gcp/nise_resource_202610.csv.gz", export_kind="gcp-detailed", rows=5472,
+        billed="22.912315585056",
     ),
 )  # fmt: skip
 

@@ -1,0 +1,23 @@
+"""Dropping a source: its parts go, its ledger rows stay as history."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ingest import ledger
+from sql.parts import part_name, refresh_views, tags_name
+from sql.warehouse import Warehouse
+
+
+def drop_source(warehouse: Warehouse, source: str) -> int:
+    """Take every part of a source out of force and drop it, in one transaction; return how many there were."""
+    rows = warehouse.rows("select billing_month from ops.load where is_current and source = ? order by 1", [source])
+    months = [row[0] for row in rows if isinstance(row[0], date)]
+    if months:
+        with warehouse.transaction():
+            for month in months:
+                part = part_name(source, month)
+                ledger.retire(warehouse, source, month, [part, tags_name(part)])
+            refresh_views(warehouse)
+        warehouse.checkpoint()
+    return len(months)
