@@ -23,6 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sql.warehouse import Warehouse
 
 DATA = Path(__file__).parent / "data"
 MONTH = date(2026, 11, 1)
@@ -65,12 +69,12 @@ def paths_of(folder: str, month: date | None = None) -> list[Path]:
 def is_written(folder: str) -> bool:
     """Return whether a folder holds what the present text would write."""
     stamp = DATA / folder / "stamp"
-    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _digest()
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _digest(folder)
 
 
 def mark_written(folder: str) -> None:
     """Note that a folder is whole."""
-    (DATA / folder / "stamp").write_text(_digest(), encoding="utf-8")
+    (DATA / folder / "stamp").write_text(_digest(folder), encoding="utf-8")
 
 
 def deliver(root: Path, month: date, paths: list[Path]) -> None:
@@ -110,7 +114,9 @@ def _earlier() -> Iterator[ExportFile]:
 def _small() -> Iterator[ExportFile]:
     for count in range(3, -1, -1):
         month = month_before(MONTH, count)
-        yield ExportFile(name=f"bench-{month:%Y-%m}.snappy.parquet", month=month, after_row=100_000, rows_of_month=100_000)
+        yield ExportFile(
+            name=f"bench-{month:%Y-%m}.snappy.parquet", month=month, after_row=100_000, rows_of_month=100_000
+        )
 
 
 def _additions() -> Iterator[ExportFile]:
@@ -154,9 +160,9 @@ def _sql(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip().rstrip(";")
 
 
-def _digest() -> str:
-    """Return the hash of everything that decides what is written."""
-    texts = (_sql("charges.sql"), _sql("maps.sql"), Path(__file__).read_text(encoding="utf-8"))
+def _digest(folder: str) -> str:
+    """Return the hash of everything that decides what a folder holds."""
+    texts = (_sql("charges.sql"), repr(files_of(folder)))
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 

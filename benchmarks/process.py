@@ -65,8 +65,7 @@ def _run(command: list[str], *, is_work: bool = False) -> Figures:
     with subprocess.Popen(
         command, cwd=ROOT, env=_environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
     ) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
+        output = process.stdout.read() if process.stdout else b""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:

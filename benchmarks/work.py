@@ -72,7 +72,9 @@ def bare(arguments: Sequence[str]) -> dict[str, float]:
         source = table_function(group.shape, [file.path for file in group.files])
 
         def write() -> None:
-            warehouse.execute(f"create table bare as select {', '.join(column.reference for column in read)} from {source}")
+            warehouse.execute(
+                f"create table bare as select {', '.join(column.reference for column in read)} from {source}"
+            )
             warehouse.checkpoint()
 
         return measured(write) | {"columns": len(read)}

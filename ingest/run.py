@@ -94,6 +94,7 @@ def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Deliver
     warehouse, options, month = work.warehouse, work.options, delivery.billing_month
     if not _is_wanted(work, source, delivery):
         work.report.unchanged.append(delivery)
+        _prune(work, delivery)
         return
     work.progress(f"{source.name}: loading {month:%Y-%m}")
     try:
@@ -103,7 +104,13 @@ def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Deliver
     except IngestError as error:
         work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
-    prune(options.landing, source.name, month, ledger.versions(warehouse, source.name, month)[:KEPT_VERSIONS])
+    _prune(work, delivery)
+
+
+def _prune(work: _Ingesting, delivery: Delivery) -> None:
+    """Remove landed versions that nothing needs any more; each night, since a kill may have come between load and this."""
+    versions = ledger.versions(work.warehouse, delivery.source, delivery.billing_month)
+    prune(work.options.landing, delivery.source, delivery.billing_month, versions[:KEPT_VERSIONS])
 
 
 def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> bool:

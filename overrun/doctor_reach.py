@@ -71,15 +71,16 @@ def _unreadable_folder(folder: Path) -> Path | None:
 
 
 def check_channels(config: Config, environ: Mapping[str, str], now: datetime, *, is_offline: bool) -> Iterator[Check]:
-    """Yield whether the secrets of each channel resolve and, unless offline, whether it can be reached."""
+    """Yield whether the secrets of each channel resolve and, unless offline, whether it can be reached.
+
+    One that no route leads to is passed over: reading the configuration has warned of it already.
+    """
     used = {channel for route in config.alerts.routes for channel in route.channels}
     if not config.alerts.channels:
         yield doubt("channels", "none is configured, so that messages are shown and kept only", "add a [[channel]]")
     for channel in config.alerts.channels:
-        name = f"channel {channel.id}"
-        if channel.id not in used:
-            yield doubt(name, "no [[route]] leads to it", "name it in `channels` of a [[route]]")
-        yield from _check_channel(name, channel, environ, now, is_offline=is_offline)
+        if channel.id in used:
+            yield from _check_channel(f"channel {channel.id}", channel, environ, now, is_offline=is_offline)
 
 
 def _check_channel(
@@ -112,10 +113,8 @@ def _check_reference(name: str, reference: SecretReference) -> Check:
     return well(name, f"{reference} is set")
 
 
-def address_of(
-    channel: Channel, secret: str, environ: Mapping[str, str], now: datetime
-) -> tuple[str, int, str]:
-    """Return host and port that a message would go to first, and by what way; raises DeliveryFailed for a bad address."""
+def address_of(channel: Channel, secret: str, environ: Mapping[str, str], now: datetime) -> tuple[str, int, str]:
+    """Return host, port and way of a message's first hop; raises DeliveryFailed for an address that cannot be used."""
     if not isinstance(channel, SlackWebhookChannel):
         return channel.smtp_host, channel.smtp_port, ""
     from alerts.slack import Patience, open_webhook

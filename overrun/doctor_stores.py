@@ -23,6 +23,7 @@ from overrun.published import has_relation, open_copy
 from sql.contract import META, SCHEMA_VERSION
 from sql.errors import StateError, WarehouseError, WarehouseLocked
 from sql.lock import holder
+from sql.parts import conversion_hash, read_meta
 from sql.publish import find_writer, log_of
 from sql.state import PublishedFile, Run, StateStore
 
@@ -185,7 +186,9 @@ def _check_clock(runs: list[Run], now: datetime) -> Check:
     latest = max((run.started_at for run in runs), default=now)
     if latest > now + _CLOCK_SLACK:
         return doubt(
-            "clock", f"the clock says {now:%Y-%m-%d %H:%M} UTC, but a run began at {latest:%Y-%m-%d %H:%M}", "set the clock"
+            "clock",
+            f"the clock says {now:%Y-%m-%d %H:%M} UTC, but a run began at {latest:%Y-%m-%d %H:%M}",
+            "set the clock",
         )
     return well("clock", f"{now:%Y-%m-%d %H:%M} UTC")
 
@@ -216,28 +219,24 @@ def _check_copy(path: Path, published: PublishedFile | None) -> Check:
 
 
 def check_schema(config: Config) -> Iterator[Check]:
-    """Yield which schema version the data has, as the published copy says."""
+    """Yield whether the data was converted as this program converts, as the published copy says."""
     if not config.publish.is_file():
         return
     try:
         with open_copy(config.publish) as warehouse:
-            version = (
-                warehouse.value(f"select value from {META.full_name} where key = 'schema_version'")
-                if has_relation(warehouse, META.full_name)
-                else None
-            )
+            made_by = read_meta(warehouse, "conversion_hash") if has_relation(warehouse, META.full_name) else None
     except WarehouseLocked as error:
         yield doubt("schema", str(error), error.hint or "close that program")
         return
     except CommandFailed as error:
         yield failure("schema", str(error), error.hint or "publish again", Exit.USAGE)
         return
-    if str(version) == str(SCHEMA_VERSION):
-        yield well("schema", f"version {SCHEMA_VERSION}")
+    if made_by == conversion_hash():
+        yield well("schema", f"version {SCHEMA_VERSION}, made by this program's conversion ({made_by})")
         return
     yield doubt(
         "schema",
-        f"the published copy has version {version or 'unknown'}, this program writes {SCHEMA_VERSION}",
+        f"the data was made by another version (conversion {made_by or 'unknown'}, not {conversion_hash()})",
         "the next night makes the warehouse anew from landed files; it needs the room of one more warehouse",
     )
 

@@ -68,6 +68,8 @@ def checked_select(text: str) -> str:
     """Return the one SELECT that `text` holds, without what ends it; raises CommandFailed for anything else."""
     import duckdb
 
+    if not _is_text(text):
+        raise CommandFailed("the SQL is not UTF-8 text", code=Exit.USAGE, hint="save it as UTF-8")
     try:
         statements = duckdb.extract_statements(text)
     except duckdb.Error as error:
@@ -75,24 +77,49 @@ def checked_select(text: str) -> str:
     if not statements:
         raise CommandFailed("there is no SQL in it", code=Exit.USAGE, hint='overrun query "from marts.monthly_cost"')
     if len(statements) > 1:
-        raise CommandFailed(f"{len(statements)} statements were given", code=Exit.USAGE, hint="give one SELECT at a time")
+        raise CommandFailed(
+            f"{len(statements)} statements were given", code=Exit.USAGE, hint="give one SELECT at a time"
+        )
     if statements[0].type != duckdb.StatementType.SELECT:
         kind = statements[0].type.name.lower().replace("_", " ")
         raise CommandFailed(
-            f"a {kind} statement is not run: the copy for people is only read",
+            f"{kind} statements are not run: the copy for people is only read",
             code=Exit.USAGE,
             hint="give one SELECT; --output FILE writes its result",
         )
-    return statements[0].query.strip().rstrip(";")
+    return _without_end(text)
+
+
+def _is_text(text: str) -> bool:
+    """Return whether `text` can be handed on: bytes that were not UTF-8 come in as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _without_end(text: str) -> str:
+    """Return one statement without the semicolon that ends it and what stands behind; tokens are placed by byte."""
+    import duckdb
+
+    content = text.encode()
+    ends = (place for place, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment)
+    end = next((place for place in ends if content[place : place + 1] == b";"), len(content))
+    return content[:end].decode()
 
 
 @contextmanager
 def query_errors(warehouse: Warehouse) -> Iterator[None]:
-    """Turn what DuckDB says about a query into one clear error with a hint."""
+    """Turn what DuckDB says about a query into one clear error with a hint, and its word for Ctrl-C into Python's."""
     import duckdb
 
     try:
         yield
+    except RuntimeError as error:
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.Error as error:
         raise _failed(error, table_names(warehouse)) from error
 
@@ -129,7 +156,7 @@ def _hint(error: duckdb.Error, known: list[str]) -> str:
     import duckdb
 
     text = str(error)
-    if isinstance(error, duckdb.PermissionException) or "required extension" in text:
+    if isinstance(error, duckdb.PermissionException) or "extension" in text:
         return "a query reads the tables of the published copy; files, network and extensions are out of its reach"
     if isinstance(error, duckdb.OutOfMemoryException):
         return "raise memory_limit in [warehouse], or ask for less at once"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overrun.published import has_relation, open_copy
+from sql.errors import DirectoryUnwritable
 from sql.lock import holder
 from sql.state import Problem, Run, StateStore
 
@@ -111,7 +112,13 @@ class _FromState:
 def read_status(config: Config, as_of: date) -> Status:
     """Return where things stand; raises StateError, WarehouseLocked or CommandFailed."""
     pid = holder(config.lock)
-    known = _read_state(config) if config.state.is_file() else _FromState()
+    try:
+        known = _read_state(config) if config.state.is_file() else _FromState()
+    except DirectoryUnwritable as error:
+        error.hint = (
+            "run it as the user of the night: SQLite reads a store in WAL mode only where it may write beside it"
+        )
+        raise
     runs = _with_ends(known.runs, is_running=pid is not None)
     sources = _configured_only(config)
     if config.publish.is_file():
@@ -148,7 +155,7 @@ def _read_state(config: Config) -> _FromState:
 
 
 def _with_ends(runs: Sequence[Run], *, is_running: bool) -> list[RunStatus]:
-    """Tell the run under way, which is the newest without an end while the lock is held, from those that were killed."""
+    """Tell the run under way, the newest without an end while the lock is held, from those that were killed."""
     open_ids = [run.run_id for run in runs if run.finished_at is None]
     under_way = open_ids[0] if is_running and open_ids and open_ids[0] == runs[0].run_id else None
     return [RunStatus(run=run, is_under_way=run.run_id == under_way) for run in runs]
@@ -270,7 +277,11 @@ def _oddities(warehouse: Warehouse) -> dict[str, tuple[Oddity, ...]]:
     found: dict[str, tuple[Oddity, ...]] = {}
     for source, rule, effect, subject, counted, months in rows:
         oddity = Oddity(
-            rule=str(rule), effect=str(effect), subject=str(subject or ""), rows=_number(counted), months=_number(months)
+            rule=str(rule),
+            effect=str(effect),
+            subject=str(subject or ""),
+            rows=_number(counted),
+            months=_number(months),
         )
         found[str(source)] = (*found.get(str(source), ()), oddity)
     return found

@@ -39,7 +39,16 @@ def print_status(status: Status, stream: TextIO) -> None:
         stream.write(f"{visible(line)}\n")
 
 
-_SOURCE_COLUMNS = ("source", "months", "charges", "last loaded (UTC)", "last usage", "complete through", "behind", "state")
+_SOURCE_COLUMNS = (
+    "source",
+    "months",
+    "charges",
+    "last loaded (UTC)",
+    "last usage",
+    "complete through",
+    "behind",
+    "state",
+)
 
 
 def _running(status: Status) -> Iterator[str]:
@@ -96,8 +105,8 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
             lines.append(f"... {hidden} more: overrun status --json, or ops.load_count")
         if source.months_without_resource_ids:
             lines.append(
-                f"no resource ids in {_counted(source.months_without_resource_ids, 'month')}: the export was made without"
-                " them, so that costs by resource are missing"
+                f"no resource ids in {_counted(source.months_without_resource_ids, 'month')}: the export was made"
+                " without them, so that costs by resource are missing"
             )
         if source.months_unproven:
             lines.append(
@@ -105,7 +114,7 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
                 " split yet"
             )
         if lines:
-            yield f"\nIn what is loaded of {source.source}"
+            yield from ("", f"In what is loaded of {source.source}")
             yield from (f"  {line}" for line in lines)
 
 
@@ -117,7 +126,7 @@ def _oddity(oddity: Oddity) -> str:
 def _failures(failed: Sequence[RunStatus]) -> Iterator[str]:
     """Yield what failed and why, unless a later night has made up for it."""
     for status in failed:
-        yield f"\nFailed in {status.run.command} of {_minute(status.run.started_at)}"
+        yield from ("", f"Failed in {status.run.command} of {_minute(status.run.started_at)}")
         for problem in status.problems[:PROBLEMS_SHOWN]:
             yield from _problem(problem)
         if len(status.problems) > PROBLEMS_SHOWN:
@@ -135,12 +144,12 @@ def _messages(status: Status) -> Iterator[str]:
     for title, messages in (("Messages that wait", status.waiting), ("Messages given up", status.dead)):
         if not messages:
             continue
-        yield f"\n{title}: {len(messages)}"
+        yield from ("", f"{title}: {len(messages)}")
         yield from (_message(message) for message in messages[-MESSAGES_SHOWN:])
         if len(messages) > MESSAGES_SHOWN:
             yield f"  ... {len(messages) - MESSAGES_SHOWN} more: overrun status --json"
     if status.kept:
-        yield f"\nMessages without a channel, shown when they were made and kept: {status.kept}"
+        yield from ("", f"Messages without a channel, shown when they were made and kept: {status.kept}")
 
 
 def _message(message: OutboxMessage) -> str:
@@ -154,12 +163,14 @@ def _message(message: OutboxMessage) -> str:
 
 def _copies(copies: Sequence[CopyStatus]) -> Iterator[str]:
     """Yield when each published copy was replaced."""
+    if copies:
+        yield from ("", "Copies for people")
     for copy in copies:
         if copy.replaced_at is None:
-            yield f"\n{copy.path}: not published yet"
+            yield f"  {copy.path}: not published yet"
             continue
         touched = "; it has been changed or removed since, the next night replaces it" if copy.is_touched else ""
-        yield f"\n{copy.path}: replaced {_minute(copy.replaced_at)} UTC{touched}"
+        yield f"  {copy.path}: replaced {_minute(copy.replaced_at)} UTC{touched}"
 
 
 def status_as_json(status: Status) -> dict[str, object]:

@@ -147,10 +147,10 @@ class Warehouse:
         self.execute("begin transaction")
         try:
             yield
+            self.execute("commit")
         except BaseException:
             self._rollback()
             raise
-        self.execute("commit")
 
     def checkpoint(self) -> None:
         """Write the log into the file, so that replaced blocks are reused and a plain copy is whole."""

@@ -60,7 +60,7 @@ class Request:
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows.")
 @common_options
-def command(
+def command(  # noqa: PLR0913, PLR0917 - one for each option
     invocation: Invocation,
     sql: str | None,
     tables: bool,
@@ -85,7 +85,9 @@ def command(
 def _chosen_format(named: str | None, output: Path | None, *, is_json: bool) -> str:
     """Return the format that the options come to; raises CommandFailed where they contradict each other."""
     if is_json and named not in {None, "json"}:
-        raise CommandFailed(f"--json and --format {named} contradict each other", code=Exit.USAGE, hint="drop one of them")
+        raise CommandFailed(
+            f"--json and --format {named} contradict each other", code=Exit.USAGE, hint="drop one of them"
+        )
     by_ending = output.suffix.lower().removeprefix(".") if output is not None else ""
     chosen = "json" if is_json else named or (by_ending if by_ending in FORMATS else "table")
     if chosen == "parquet" and output is None:
@@ -168,7 +170,11 @@ def _usable(output: Path, config: Config) -> Path:
     own = {config.file, config.warehouse.path, config.publish, config.state, config.lock}
     own |= {publication.path for publication in config.publications}
     if target in {path.resolve() for path in own} or config.landing.resolve() in target.parents:
-        raise CommandFailed(f"{output} belongs to Overrun itself", code=Exit.USAGE, hint="name another file with --output")
+        raise CommandFailed(
+            f"{output} belongs to Overrun itself", code=Exit.USAGE, hint="name another file with --output"
+        )
     if not target.parent.is_dir():
-        raise CommandFailed(f"there is no folder {target.parent}", code=Exit.USAGE, hint="make it, or name another file")
+        raise CommandFailed(
+            f"there is no folder {target.parent}", code=Exit.USAGE, hint="make it, or name another file"
+        )
     return target

@@ -6,6 +6,7 @@ a second source, a published copy to replace, and a budget message for Slack and
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ from tests.fakes.nights import (
 from tests.fakes.servers import MailServer, SlackServer
 
 SHARES = 8
-MORE_POINTS = 10
+MORE_POINTS = 6
 FIRST, SECOND, THIRD = "2026-10-24", "2026-10-25", "2026-11-20"
 
 pytestmark = pytest.mark.e2e
@@ -47,6 +48,8 @@ class Company:
     """Before its first night."""
     calm: House
     """After two nights, with new deliveries for the third."""
+    done: House
+    """After the third."""
     first: list[Edge]
     third: list[Edge]
     after_first: dict[str, object]
@@ -89,7 +92,7 @@ def company(tmp_path_factory: pytest.TempPathFactory, forker: Forker, slack: Sla
     after_third = outcome(undisturbed)
     slack.bodies.clear()
     mail.mails.clear()
-    return Company(empty, calm, first, third, after_first, after_third)
+    return Company(empty, calm, undisturbed, first, third, after_first, after_third)
 
 
 @pytest.fixture(autouse=True)
@@ -130,13 +133,13 @@ def points_of(edges: list[Edge]) -> list[int]:
 def test_every_class_of_operation_is_met(company: Company) -> None:
     families = {edge.family for edge in (*company.first, *company.third)}
     for wanted in (
-        "sql open warehouse.duckdb", "sql close", "sql begin transaction", "sql commit", "sql checkpoint", "sql select",
-        "sql set variable", "sql create or replace table parts.<charges>", "sql create or replace table parts.<tags>",
+        "sql open warehouse.duckdb", "sql close", "sql begin transaction", "sql commit", "sql checkpoint", "sql read",
+        "sql create or replace table parts.<charges>", "sql create or replace table parts.<tags>",
         "sql create or replace view focus.cost_and_usage", "sql create or replace view core.tag_set",
-        "sql create or replace table months.<month>", "sql create or replace view marts.<model>",
-        "sql create or replace table marts.<model>", "sql comment on view", "sql insert into ops.load",
-        "sql insert into ops.load_file", "sql insert into ops.load_total", "sql insert into ops.fingerprint",
-        "sql insert into settings.<table>", "sql insert into analysis.budget_state", "sql update ops.load",
+        "sql create or replace table months.<month>", "sql create or replace view <model>",
+        "sql create or replace table <model>", "sql comment on view", "sql rows of ops.load",
+        "sql rows of ops.load_<table>", "sql rows of ops.fingerprint",
+        "sql rows of settings.<table>", "sql rows of analysis.budget_state", "sql update ops.load",
         "state open state.sqlite", "state begin immediate", "state commit", "state insert into run",
         "state insert into outbox", "state insert into alert_state", "state insert into welcome", "state update outbox",
         "state insert or replace into published", "state update run", "state close",
@@ -172,4 +175,58 @@ def test_a_killed_first_night_heals(company: Company, tmp_path: Path, share: int
         point = f"killed {number}: {company.first[number]}"
         place, _ = rerun(company.empty, tmp_path / str(number) / "house", number, FIRST)
         assert differences(outcome(place), company.after_first) == [], point
+        shutil.rmtree(place.folder.parent)
+
+
+def numbered(edges: list[Edge], *starts: str) -> list[int]:
+    """Return the numbers of the edges whose text begins in one of these ways."""
+    return [number for number, edge in enumerate(edges) if str(edge).startswith(starts)]
+
+
+def test_months_loaded_before_a_kill_are_built_by_the_next_night(company: Company, tmp_path: Path) -> None:
+    place = company.calm.moved(tmp_path / "house")
+    place.killed("nightly", "--as-of", THIRD, at="before sql delete from settings")
+    months = 'select distinct strftime({}, \'%Y-%m\') from {} order by 1'
+    assert ("2026-11",) in query(place.warehouse, months.format('"x_BillingMonth"', "focus.cost_and_usage"))
+    assert ("2026-11",) not in query(place.warehouse, months.format("billing_month", "marts.monthly_cost"))
+    report = json.loads(place.night(THIRD, "--json").stdout)
+    assert (report["loaded"], report["unchanged"]) == ([], 4)
+    assert report["built"] > 0
+    assert differences(outcome(place), company.after_third) == []
+
+
+def test_a_killed_rebuild_leaves_the_old_warehouse(company: Company, tmp_path: Path) -> None:
+    before = tables(company.done.warehouse)
+    place = company.done.moved(tmp_path / "undisturbed" / "house")
+    edges = place.run("rebuild", "--as-of", THIRD).edges
+    in_place = max(numbered(edges, "before file rename .warehouse.duckdb.overrun-tmp -> warehouse.duckdb"))
+    points = numbered(edges, "after sql attach", "after sql commit", "after sql update", "before sql close", "after sql close",
+                      "after file unlink", "before file rename .warehouse", "after file rename .warehouse")
+    for number in sorted({*points[:5], *points[-5:], in_place, in_place + 1}):
+        point = f"killed {number}: {edges[number]}"
+        place = company.done.moved(tmp_path / str(number) / "house")
+        place.killed("rebuild", "--as-of", THIRD, at=number)
+        if number <= in_place:
+            assert differences(tables(place.warehouse), before) == [], point
+        place.night(THIRD)
+        assert differences(outcome(place), company.after_third) == [], point
+        shutil.rmtree(place.folder.parent)
+
+
+def test_a_killed_rename_is_finished_by_the_next_night(company: Company, tmp_path: Path) -> None:
+    renamed = company.done.moved(tmp_path / "renamed" / "house")
+    text = (renamed.folder / "overrun.toml").read_text(encoding="utf-8")
+    (renamed.folder / "overrun.toml").write_text(text.replace('name = "aws"', 'name = "acme"\nwas = "aws"'), encoding="utf-8")
+    undisturbed = renamed.moved(tmp_path / "undisturbed" / "house")
+    edges = undisturbed.night(THIRD).edges
+    wanted = outcome(undisturbed)
+    assert query(undisturbed.warehouse, 'select distinct "x_Source" from focus.cost_and_usage order by 1') == [("acme",), ("gcp",)]
+    first, last = min(numbered(edges, "before sql alter table")), max(numbered(edges, "after file rename aws -> acme"))
+    points = numbered(edges[: last + 2], "after sql alter table", "after sql update ops.load_count", "before sql commit", "after sql commit", "after sql checkpoint", "before file rename aws", "after file rename aws", "after file fsync landing")
+    for number in [number for number in points if number >= first]:
+        point = f"killed {number}: {edges[number]}"
+        place = renamed.moved(tmp_path / str(number) / "house")
+        place.killed("nightly", "--as-of", THIRD, at=number)
+        place.night(THIRD)
+        assert differences(outcome(place), wanted) == [], point
         shutil.rmtree(place.folder.parent)

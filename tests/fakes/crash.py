@@ -7,8 +7,11 @@ its name, is the process itself.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -30,11 +33,14 @@ _NAMES = (
     (re.compile(r"(create schema if not exists) .*"), r"\1"),
     (re.compile(r"(create table if not exists \w+)\..*", re.DOTALL), r"\1.<table>"),
     (re.compile(r"\bsettings\.\w+"), "settings.<table>"),
-    (re.compile(r"\b(core|marts)\.(?!tag_set)\w+"), r"\1.<model>"),
+    (re.compile(r"\b(?:core|marts)\.(?!tag_set)\w+"), "<model>"),
+    (re.compile(r"\bops\.load_\w+"), "ops.load_<table>"),
+    (re.compile(r"(?:delete from|insert into) (ops|settings|analysis)"), r"rows of \1"),
+    (re.compile(r"(create (?:table|index)) \w+( on .*| \(.*)", re.DOTALL), r"\1"),
 )
-_READ = re.compile(r"(select|describe|with|set variable)\b")
+_READ = re.compile(r"(?:select|describe|with|set variable|pragma|create or replace temporary)\b")
 _STATEMENT = re.compile(
-    r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|delete from|update|drop \w+(?: if exists)?"
+    r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|rows of|delete from|update|drop \w+(?: if exists)?"
     r"|alter table|comment on \w+|attach|detach|pragma|begin \w+|commit|checkpoint|open|close|rollback)(?: ([\w.<>]+))?"
 )
 _FILE = re.compile(r"(\w+) (.*)")
@@ -61,9 +67,8 @@ class Edge:
         text = self.detail.strip()
         for pattern, name in _NAMES:
             text = pattern.sub(name, text)
-        found = _READ.match(text)
-        if found:
-            return f"{self.kind} {found[0]}"
+        if _READ.match(text):
+            return f"{self.kind} read"
         found = _STATEMENT.match(text)
         if found:
             return f"{self.kind} {found[1]} {found[2] or ''}".rstrip()
@@ -210,19 +215,14 @@ def _serve() -> int | None:
 
 def _import_program() -> None:
     """Import what runs need, their libraries included."""
-    import smtplib  # noqa: F401
-
-    import duckdb  # noqa: F401
-    import slack_sdk.webhook  # noqa: F401
-    import sqlglot  # noqa: F401
-
-    import alerts.email
-    import alerts.slack
-    import ingest.rebuild
-    import overrun.cli
-    import overrun.commands.nightly
-    import overrun.commands.rebuild
-    import overrun.night  # noqa: F401
+    for name in ("duckdb", "slack_sdk.webhook", "smtplib", "sqlglot"):
+        importlib.import_module(name)
+    for package in ("sql", "ingest", "analysis", "alerts", "overrun"):
+        found = importlib.import_module(package)
+        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    gc.freeze()
 
 
 def _run(order: Order) -> int:

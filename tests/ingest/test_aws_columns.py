@@ -25,8 +25,8 @@ from tests.fakes.exports import (
 from tests.ingest.night import Night, source
 
 COMPARED = (
-    '"BilledCost", "ChargePeriodStart", "ChargePeriodEnd", "BillingAccountId", "SubAccountId", "ServiceName", "RegionId",'
-    ' "AvailabilityZone", "ResourceId", "ConsumedQuantity", "x_UsageType", "x_Operation", "x_ServiceCode"'
+    '"BilledCost", "ChargePeriodStart", "ChargePeriodEnd", "BillingAccountId", "SubAccountId", "ServiceName",'
+    ' "RegionId", "AvailabilityZone", "ResourceId", "ConsumedQuantity", "x_UsageType", "x_Operation", "x_ServiceCode"'
 )
 
 
@@ -62,8 +62,12 @@ def test_the_sample_in_slash_style_and_in_snake_style_load_alike(night: Night, s
 
 def test_headers_in_slash_style_and_in_snake_style_load_alike(night: Night, tmp_path: Path) -> None:
     rows = [
-        cur_line(cost="1.5", product_region="eu-west-1", pricing_public_on_demand_cost="2", product_instance_type="m5.large"),
-        cur_line(cost="0", item="DiscountedUsage", reservation_reservation_a_r_n="ri", reservation_effective_cost="0.75"),
+        cur_line(
+            cost="1.5", product_region="eu-west-1", pricing_public_on_demand_cost="2", product_instance_type="m5.large"
+        ),
+        cur_line(
+            cost="0", item="DiscountedUsage", reservation_reservation_a_r_n="ri", reservation_effective_cost="0.75"
+        ),
     ]
     loaded = []
     for name, delivered in (("legacy.csv", legacy_rows(rows)), ("snake.csv", rows)):
@@ -119,9 +123,9 @@ def test_a_month_without_commitments_has_no_columns_for_them(night: Night, bucke
     night.load(source(bucket))
 
     assert night.billed() == 1
-    assert night.rows('sum("EffectiveCost"), count("CommitmentDiscountId"), count("CommitmentDiscountStatus")', "1") == [
-        (1, 0, 0)
-    ]
+    assert night.rows(
+        'sum("EffectiveCost"), count("CommitmentDiscountId"), count("CommitmentDiscountStatus")', "1"
+    ) == [(1, 0, 0)]
 
 
 def test_product_columns_that_come_and_go_do_not_break_the_view(night: Night, bucket: Path) -> None:
@@ -133,12 +137,16 @@ def test_product_columns_that_come_and_go_do_not_break_the_view(night: Night, bu
 
     night.load(source(bucket))
 
-    details = night.rows("\"BilledCost\", json_extract_string(\"SkuPriceDetails\", '$.InstanceSeries')")
+    details = night.rows('"BilledCost", json_extract_string("SkuPriceDetails", \'$.InstanceSeries\')')
     assert details == [(1, None), (2, "GPU instance"), (4, None)]
 
 
 def test_chunks_of_one_delivery_may_differ_in_columns(night: Night, bucket: Path) -> None:
-    chunks = [cur_lines("1"), [cur_line(cost="2", product_region="eu-west-1")], without(cur_lines("4"), "line_item_resource_id")]
+    chunks = [
+        cur_lines("1"),
+        [cur_line(cost="2", product_region="eu-west-1")],
+        without(cur_lines("4"), "line_item_resource_id"),
+    ]
     deliver_legacy(bucket, "2026-10", chunks)
 
     night.load(source(bucket))
@@ -170,7 +178,10 @@ def test_a_chunk_with_a_header_alone_does_not_change_types(night: Night, bucket:
 
     night.load(source(bucket))
 
-    assert night.rows('"BilledCost", "ConsumedQuantity", "ResourceId"') == [(Decimal("1.5"), 2.0, "i-0001"), (1, 1.0, None)]
+    assert night.rows('"BilledCost", "ConsumedQuantity", "ResourceId"') == [
+        (Decimal("1.5"), 2.0, "i-0001"),
+        (1, 1.0, None),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ SEPTEMBER, OCTOBER = date(2026, 9, 1), date(2026, 10, 1)
 def test_a_period_without_manifest_yet_is_no_problem(night: Night, bucket: Path) -> None:
     # project-koku/koku#967
     deliver_legacy(bucket, "2026-09", [cur_lines("5", month="2026-09", start="2026-09-30T00:00:00Z")])
-    write_cur(bucket / f"billing/ml-cur/{period_folder('2026-10')}/20261001T010000Z/ml-cur-00001.csv.gz", cur_lines("7"))
+    write_cur(
+        bucket / f"billing/ml-cur/{period_folder('2026-10')}/20261001T010000Z/ml-cur-00001.csv.gz", cur_lines("7")
+    )
 
     report = night.load(source(bucket))
 

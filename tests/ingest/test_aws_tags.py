@@ -65,7 +65,7 @@ def test_odd_keys_and_values_of_a_legacy_report_are_not_rewritten(night: Night, 
 @pytest.mark.parametrize("suffix", [".csv.gz", ".snappy.parquet"])
 def test_odd_keys_and_values_of_a_tag_map_are_not_rewritten(night: Night, bucket: Path, suffix: str) -> None:
     delivered = {f"user_{key}": value for key, value in ODD_KEYS.items()}
-    deliver_export(bucket, "2026-10", [[cur_line(resource_tags=delivered)]], suffix=suffix)  # type: ignore[arg-type]
+    deliver_export(bucket, "2026-10", [[cur_line(resource_tags=delivered)]], suffix=suffix)
 
     night.load(source(bucket))
 
@@ -124,11 +124,11 @@ def _legacy_parquet(folder: Path) -> None:
 
 
 def _map(folder: Path, key: str) -> None:
-    write_csv(folder / "r.csv", [cur_line(resource_tags={key: "ada"})])  # type: ignore[arg-type]
+    write_csv(folder / "r.csv", [cur_line(resource_tags={key: "ada"})])
 
 
 def _newer_map(folder: Path) -> None:
-    row: Row = cur_line(resource_tags={"user_owner": "ada"}, tags={"resourceTags/owner": "ada"})  # type: ignore[arg-type]
+    row: Row = cur_line(resource_tags={"user_owner": "ada"}, tags={"resourceTags/owner": "ada"})
     write_csv(folder / "r.csv", [row])
 
 
@@ -138,7 +138,14 @@ def _focus(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "deliver",
-    [_legacy, _legacy_parquet, lambda at: _map(at, "user_owner"), lambda at: _map(at, "user:owner"), _newer_map, _focus],
+    [
+        _legacy,
+        _legacy_parquet,
+        lambda at: _map(at, "user_owner"),
+        lambda at: _map(at, "user:owner"),
+        _newer_map,
+        _focus,
+    ],
     ids=["legacy csv", "legacy parquet", "user_ map", "user: map", "newer map", "focus"],
 )
 def test_one_tag_lands_on_one_key_from_every_format(night: Night, bucket: Path, deliver: object) -> None:
@@ -163,7 +170,7 @@ def test_tags_of_aws_keep_their_prefix_in_every_format(night: Night, bucket: Pat
 
 def test_account_and_category_entries_of_the_newer_map_keep_their_prefix(night: Night, bucket: Path) -> None:
     tags = {"resourceTags/appName": "x", "accountTag/appName": "y", "costCategory/Unit": "z"}
-    deliver_export(bucket, "2026-10", [[cur_line(tags=tags)]])  # type: ignore[arg-type]
+    deliver_export(bucket, "2026-10", [[cur_line(tags=tags)]])
 
     night.load(source(bucket))
 
@@ -185,7 +192,10 @@ def test_each_combination_of_tags_is_kept_once(night: Night, bucket: Path) -> No
 
     night.load(source(bucket))
 
-    assert night.warehouse.rows("select tag_key, tag_value from core.tag_set order by all") == [("team", "a"), ("team", "b")]
+    assert night.warehouse.rows("select tag_key, tag_value from core.tag_set order by all") == [
+        ("team", "a"),
+        ("team", "b"),
+    ]
     joined = night.warehouse.rows(
         'select "x_RowNumber", tag_value from focus.cost_and_usage left join core.tag_set'
         ' on tag_set_id = "x_TagSetId" and source = "x_Source" and billing_month = "x_BillingMonth" order by 1'

@@ -12,7 +12,6 @@ import pytest
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
 from ingest.source import SourceKind
 from tests.fakes.exports import (
-    Row,
     csv_text,
     cur_line,
     cur_lines,
@@ -62,6 +61,11 @@ def _scramble(path: Path) -> None:
     path.write_bytes(b"no such thing as an export\n" * 20)
 
 
+def _report_text(lines: int) -> str:
+    """Return a CSV report of so many equal lines; 30,000 of them are more than is read to see the header."""
+    return csv_text(list(legacy_rows([cur_line()])[0]), []) + (",".join(cur_line().values()) + "\n") * lines
+
+
 BROKEN = [
     (".csv.gz", _remove, "not there"),
     (".csv.gz", _empty, "empty (0 bytes)"),
@@ -81,7 +85,7 @@ BROKEN = [
 @pytest.mark.parametrize(
     ("suffix", "spoil", "reason"), BROKEN, ids=[f"{suffix[1:]} {spoil.__name__[1:]}" for suffix, spoil, _ in BROKEN]
 )
-def test_a_broken_file_of_a_manifest_leaves_the_last_good_month(  # noqa: PLR0913 - fixtures and parameters
+def test_a_broken_file_of_a_manifest_leaves_the_last_good_month(
     night: Night, bucket: Path, suffix: str, spoil: Callable[[Path], None], reason: str
 ) -> None:
     deliver_legacy(bucket, "2026-09", [cur_lines("5", month="2026-09")])
@@ -105,8 +109,7 @@ def test_a_broken_file_of_a_manifest_leaves_the_last_good_month(  # noqa: PLR091
 
 def test_a_compressed_file_that_is_cut_far_behind_its_start_is_refused(night: Night, bucket: Path) -> None:
     key = f"{LEGACY}/ml-cur-00001.csv.gz"
-    rows = legacy_rows(cur_line(cost=f"0.{number:06d}", resource=f"i-{number * 7919:09x}") for number in range(60_000))
-    write_csv(bucket / key, rows)
+    write_text(bucket / key, _report_text(30_000))
     write_manifest(bucket / LEGACY / "ml-cur-Manifest.json", legacy_manifest("2026-10", [key]))
     _cut_end(bucket / key)
 
@@ -238,7 +241,7 @@ def test_a_broken_manifest_is_refused_and_named(night: Night, bucket: Path) -> N
     problems = night.refusals(*sources)
 
     found = {name: (type(problem), problem.file) for name, problem in problems.items()}
-    assert found == {name: (SourceUnreadable, "ml-cur-Manifest.json") for name in BAD_MANIFESTS}
+    assert found == dict.fromkeys(BAD_MANIFESTS, (SourceUnreadable, "ml-cur-Manifest.json"))
     assert night.billed() == 100
 
 
@@ -324,18 +327,11 @@ def test_two_exports_of_one_month_under_one_location_are_refused(night: Night, b
     assert "second" in str(problem)
 
 
-def _spoiled_text(spoil: Callable[[bytes], bytes], rows: list[Row]) -> bytes:
-    """Return the bytes of a CSV report after `spoil`."""
-    delivered = legacy_rows(rows)
-    return spoil(csv_text(list(delivered[0]), [list(row.values()) for row in delivered]).encode())
-
-
-@pytest.mark.parametrize("lines", [1, 60_000], ids=["near", "far"])
+@pytest.mark.parametrize("lines", [1, 30_000], ids=["near", "far"])
 def test_a_byte_that_is_no_utf8_is_refused(night: Night, bucket: Path, lines: int) -> None:
-    rows = [cur_line()] * lines + [cur_line(resource="caf\N{LATIN SMALL LETTER E WITH ACUTE}")]
-    key = "r.csv"
-    write_bytes(bucket / key, _spoiled_text(lambda text: text.replace("é".encode(), b"\xe9"), rows))
-    _bare_manifest(bucket, key)
+    last = ",".join(cur_line(resource="caf\N{LATIN SMALL LETTER E WITH ACUTE}").values())
+    write_bytes(bucket / "r.csv", (_report_text(lines) + last + "\n").encode("latin-1"))
+    _bare_manifest(bucket, "r.csv")
 
     problem = night.refusal(source(bucket))
 
@@ -346,7 +342,9 @@ def test_a_byte_that_is_no_utf8_is_refused(night: Night, bucket: Path, lines: in
 
 
 def test_a_quote_that_is_never_closed_is_refused(night: Night, bucket: Path) -> None:
-    write_text(bucket / "r.csv", csv_text(list(legacy_rows([cur_line()])[0]), []) + '"' + ",".join(cur_line().values()) + "\n")
+    write_text(
+        bucket / "r.csv", csv_text(list(legacy_rows([cur_line()])[0]), []) + '"' + ",".join(cur_line().values()) + "\n"
+    )
     _bare_manifest(bucket, "r.csv")
 
     problem = night.refusal(source(bucket))
@@ -368,7 +366,9 @@ def _ndjson_refusal(night: Night, bucket: Path, second: str) -> IngestError:
     return problem
 
 
-@pytest.mark.parametrize("line", ['{"cost": 1,\n', "oops\n", '{"cost": 1}}\n', "[1, 2]\n"], ids=["cut", "word", "brace", "list"])
+@pytest.mark.parametrize(
+    "line", ['{"cost": 1,\n', "oops\n", '{"cost": 1}}\n', "[1, 2]\n"], ids=["cut", "word", "brace", "list"]
+)
 def test_a_malformed_line_of_json_is_refused_with_its_number(night: Night, bucket: Path, line: str) -> None:
     problem = _ndjson_refusal(night, bucket, line)
 

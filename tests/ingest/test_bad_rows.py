@@ -12,9 +12,9 @@ import pytest
 
 from ingest.errors import LoadRefused
 from tests.fakes.exports import (
+    csv_text,
     cur_line,
     cur_lines,
-    csv_text,
     deliver_legacy,
     focus_charge,
     gcp_row,
@@ -66,15 +66,14 @@ def test_a_bad_value_in_a_required_column_leaves_the_last_good_month(night: Nigh
 REFUSED = {
     "line_item_unblended_cost": ["ten", "1,50", "$1.50", "NaN", "inf", "-Infinity", "1e30", "9" * 27, "-", "1.5.1"],
     "line_item_usage_start_date": [
-        "yesterday", "2026-02-30T00:00:00Z", "10/01/2026", "1790812800", "infinity", "-infinity", "epoch", "2026-10-01T25:00Z",
+        "yesterday", "2026-02-30T00:00:00Z", "10/01/2026", "1790812800", "infinity", "-infinity", "epoch",
+        "2026-10-01T25:00Z",
     ],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("column", REFUSED)
-def test_a_value_that_does_not_convert_in_a_required_column_is_refused(
-    night: Night, bucket: Path, column: str
-) -> None:
+def test_a_value_that_does_not_convert_in_a_required_column_is_refused(night: Night, bucket: Path, column: str) -> None:
     for value in REFUSED[column]:
         place = bucket / value.replace("/", "_")
         deliver_legacy(place, "2026-10", [[cur_line(), cur_line(), cur_line() | {column: value}]])
@@ -137,7 +136,9 @@ def test_every_row_longer_than_the_header_is_refused(night: Night, bucket: Path)
 def test_a_cell_too_many_is_not_hidden_by_an_empty_last_one(night: Night, bucket: Path) -> None:
     # An unquoted comma shifts every cell behind it; an empty last cell then stands where no column is.
     header = [*HEADER, "lineItem/Operation", "resourceTags/user:team"]
-    write_text(bucket / "r.csv", csv_text(header, [[*CELLS, "Run", ""]]) + ",".join([*CELLS, "Run,Instances", ""]) + "\n")
+    write_text(
+        bucket / "r.csv", csv_text(header, [[*CELLS, "Run", ""]]) + ",".join([*CELLS, "Run,Instances", ""]) + "\n"
+    )
 
     problem = night.refusal(source(bucket, period="2026-10"))
 
@@ -177,7 +178,12 @@ def test_a_decimal_that_overflows_is_refused(night: Night, bucket: Path, kind: s
 
 
 def test_the_required_columns_of_a_focus_export_must_convert(night: Night, bucket: Path) -> None:
-    bad = [("BilledCost", "abc"), ("BilledCost", "NaN"), ("ChargePeriodStart", "soon"), ("ChargePeriodStart", "2026-13-01")]
+    bad = [
+        ("BilledCost", "abc"),
+        ("BilledCost", "NaN"),
+        ("ChargePeriodStart", "soon"),
+        ("ChargePeriodStart", "2026-13-01"),
+    ]
     for number, (column, value) in enumerate(bad):
         write_csv(bucket / str(number) / "f.csv", [focus_charge(), focus_charge() | {column: value}])
 
@@ -229,7 +235,9 @@ def test_a_credit_that_is_no_number_is_refused(night: Night, bucket: Path) -> No
 def test_credits_that_are_no_json_are_refused(night: Night, bucket: Path) -> None:
     texts = ["[{'amount': -1}]", '[{"amount": -1}', "none"]
     for number, text in enumerate(texts):
-        write_gcp(bucket / str(number) / "r.csv", [gcp_row(cost="10") | {"credits": text, "billing_account_id": str(number)}])
+        write_gcp(
+            bucket / str(number) / "r.csv", [gcp_row(cost="10") | {"credits": text, "billing_account_id": str(number)}]
+        )
 
     problems = night.refusals(*(source(bucket / str(number), "gcp-export", name=str(number)) for number in range(3)))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.source import SourceKind
 from tests.fakes.exports import (
     csv_text,
     cur_line,
@@ -44,14 +45,14 @@ def test_a_chunk_of_headers_alone_stands_beside_full_ones(night: Night, bucket: 
 
 
 @pytest.mark.parametrize("kind", ["focus-export", "aws-export"])
-def test_a_loose_file_of_headers_alone_goes_with_the_newest_month(night: Night, bucket: Path, kind: str) -> None:
+def test_a_loose_file_of_headers_alone_goes_with_the_newest_month(night: Night, bucket: Path, kind: SourceKind) -> None:
     rows = [focus_charge(cost="1", month="2026-09"), focus_charge(cost="2")]
     if kind == "aws-export":
         rows = [cur_line(cost="1", month="2026-09"), cur_line(cost="2")]
     write_csv(bucket / "a.csv", rows)
     write_csv(bucket / "b.csv", [], header=list(rows[0]))
 
-    night.load(source(bucket, kind, period="from-rows"))  # type: ignore[arg-type]
+    night.load(source(bucket, kind, period="from-rows"))
 
     assert night.warehouse.rows("select billing_month, files, rows_loaded from ops.load order by 1") == [
         (date(2026, 9, 1), 1, 1),
@@ -70,7 +71,9 @@ def test_a_loose_file_of_headers_alone_by_itself_is_no_problem(night: Night, buc
 
 def test_headers_that_differ_in_case_only_are_both_kept(night: Night, bucket: Path) -> None:
     header = [*HEADER, "product/Region", "product/region", "resourceTags/user:A", "resourceTags/user:a"]
-    write_text(bucket / "r.csv", csv_text(header, [[*CELLS, "", "eu-west-1", "1", "2"], [*CELLS, "eu-west-2", "", "", "3"]]))
+    write_text(
+        bucket / "r.csv", csv_text(header, [[*CELLS, "", "eu-west-1", "1", "2"], [*CELLS, "eu-west-2", "", "", "3"]])
+    )
 
     night.load(source(bucket, period="2026-10"))
 
@@ -134,9 +137,11 @@ def test_a_byte_order_mark_before_a_quoted_header_hides_nothing(night: Night, bu
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_quoted_cell_may_run_over_lines(night: Night, bucket: Path, line_end: str) -> None:
-    words = f"first{line_end}second, with comma and \"quotes\""
+    words = f'first{line_end}second, with comma and "quotes"'
     header = [*HEADER, "lineItem/LineItemDescription", "lineItem/Operation"]
-    write_text(bucket / "r.csv", csv_text(header, [[*CELLS, words, "Run"], [*CELLS, "plain", "Stop"]], line_end=line_end))
+    write_text(
+        bucket / "r.csv", csv_text(header, [[*CELLS, words, "Run"], [*CELLS, "plain", "Stop"]], line_end=line_end)
+    )
 
     night.load(source(bucket, period="2026-10"))
 
@@ -163,7 +168,10 @@ def test_an_escaped_and_a_doubled_quote_are_told_apart(night: Night, bucket: Pat
 
 
 def test_a_compressed_file_may_be_of_several_members(night: Night, bucket: Path) -> None:
-    first, second = write_csv(bucket / "1.gz", legacy_rows([cur_line(cost="1")])), write_text(bucket / "2.gz", ",".join(CELLS) + "\n")
+    first, second = (
+        write_csv(bucket / "1.gz", legacy_rows([cur_line(cost="1")])),
+        write_text(bucket / "2.gz", ",".join(CELLS) + "\n"),
+    )
     (bucket / "r.csv.gz").write_bytes(first.read_bytes() + second.read_bytes())
     first.unlink()
     second.unlink()

@@ -102,7 +102,10 @@ def test_a_fraction_of_a_second_and_an_odd_offset_are_kept(night: Night, bucket:
 
 def test_a_non_number_in_an_optional_column_is_null_and_counted_per_column(night: Night, bucket: Path) -> None:
     odd = cur_line(
-        cost="2", line_item_usage_amount="many", pricing_public_on_demand_cost="convertible", reservation_effective_cost="NaN"
+        cost="2",
+        line_item_usage_amount="many",
+        pricing_public_on_demand_cost="convertible",
+        reservation_effective_cost="NaN",
     )
     plain = cur_line(
         cost="1", line_item_usage_amount="3", pricing_public_on_demand_cost="1.5", reservation_effective_cost=""
@@ -277,7 +280,7 @@ costs = st.one_of(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(costs, min_size=20, max_size=200))
 def test_a_double_is_rounded_by_way_of_its_shortest_text(
     shared_warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory, values: list[float]
@@ -293,7 +296,9 @@ def test_a_double_is_rounded_by_way_of_its_shortest_text(
 
     assert [str(problem) for problem in report.problems] == []
     assert night.values("BilledCost") == [rounded(value) for value in values]
-    assert night.rest() == sum((Decimal(repr(value)) - rounded(value) for value in values), Decimal(0)).quantize(Decimal("1e-24"))
+    assert night.rest() == sum((Decimal(repr(value)) - rounded(value) for value in values), Decimal(0)).quantize(
+        Decimal("1e-24")
+    )
 
 
 def test_a_decimal_of_parquet_is_rounded_once(night: Night, bucket: Path) -> None:
@@ -339,7 +344,9 @@ def test_a_decimal_that_json_carries_as_text_keeps_all_its_digits(night: Night, 
 
 def test_fields_that_the_first_object_lacks_are_read_from_later_ones(night: Night, bucket: Path) -> None:
     # BigQuery leaves out fields that are null.
-    first = {name: value for name, value in gcp_row(cost="1").items() if name not in {"currency_conversion_rate", "tags"}}
+    first = {
+        name: value for name, value in gcp_row(cost="1").items() if name not in {"currency_conversion_rate", "tags"}
+    }
     later = gcp_row(cost="2", cost_at_list=Decimal(3), seller_name="Acme", transaction_type="THIRD_PARTY_RESELLER")
     write_ndjson(bucket / "r.ndjson", [first, later])
 

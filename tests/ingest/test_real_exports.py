@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ SAMPLES = (
     ),
     Sample(
         kind="gcp-export", place="gcp/bq_export_formats/p-000000000000.parquet", export_kind="gcp-detailed", rows=1200,
-        billed="PQ",
+        billed="6144",
     ),
     Sample(
         kind="gcp-export", place="gcp/nise_standard_202610.csv.gz", export_kind="gcp-standard", rows=8928,
@@ -96,9 +97,8 @@ def delivered_rows(path: Path) -> Iterator[dict[str, Any]]:
         with path.open(encoding="utf-8") as lines:
             yield from (json.loads(line, parse_float=Decimal) for line in lines)
     else:
-        opened = gzip.open(path, "rt", encoding="utf-8-sig", newline="") if path.suffix == ".gz" else None
-        with opened or path.open(encoding="utf-8-sig", newline="") as lines:
-            yield from csv.DictReader(lines)
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        yield from csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
 
 
 def delivered_cost(row: dict[str, Any]) -> Decimal:
@@ -146,24 +146,10 @@ def test_a_sample_export_loads_to_the_last_decimal(night: Night, sample: Sample)
     assert {load.export_kind for load in report.loaded} == {sample.export_kind}
     assert sum(load.rows_read for load in report.loaded) == len(costs)
     assert sum(load.rows_loaded for load in report.loaded) == len(costs)
+    assert night.warehouse.rows("select * from ops.load_total where delivered_cost <> billed_cost") == []
     # Row by row, not only in sum: a month takes some of the rows, each keeps its place in the file.
     rows = night.rows('"x_RowNumber", "BilledCost"', order='"x_RowNumber"')
     assert rows == list(enumerate(costs, start=1))
-
-
-def test_the_ledger_ties_for_every_sample(night: Night) -> None:
-    for sample in SAMPLES:
-        if sample.rows <= 1281:
-            path = known(sample.place)
-            night.run(source(path, sample.kind, name=path.name.replace(".", "_"), **dict(sample.settings)))
-
-    untied = night.warehouse.rows(
-        "select load.source, rows_read, load.rows_loaded, sum(rows) filter (effect = 'dropped') as dropped"
-        " from ops.load as load left join ops.load_count using (load_id) group by all"
-        " having rows_read <> load.rows_loaded + coalesce(dropped, 0)"
-    )
-    assert untied == []
-    assert night.warehouse.rows("select * from ops.load_total where delivered_cost <> billed_cost") == []
 
 
 NISE_MONTHS = {
@@ -193,7 +179,9 @@ def test_three_months_of_a_report_with_savings_plans_load(night: Night) -> None:
         expected = [Decimal(0) if line["lineItem/LineItemType"] == COVERED else delivered_cost(line) for line in kept]
         assert night.values("BilledCost", of_month) == expected
         assert (load.rows_read, load.rows_loaded) == (rows, len(kept))
-        assert {count.rows for count in load.counts if count.effect == "dropped"} == ({negations} if negations else set())
+        assert {count.rows for count in load.counts if count.effect == "dropped"} == (
+            {negations} if negations else set()
+        )
 
 
 def test_words_in_numeric_columns_of_a_sample_are_counted(night: Night) -> None:
@@ -214,7 +202,7 @@ def test_the_totals_that_are_published_with_the_samples(night: Night) -> None:
     assert aws == [("Tax", 12), ("Usage", 1269)]
     assert round(night.billed("\"x_Source\" = 'aws'"), 2) == Decimal("1.68")
     providers = night.rows('"ProviderName", count(*)', order="1", where="\"x_Source\" = 'focus' group by all")
-    assert dict(providers) == {"AWS": 942, "Microsoft": 51, "Oracle": 7}
+    assert providers == [("AWS", 942), ("Microsoft", 51), ("Oracle", 7)]
 
 
 def test_a_table_of_five_columns_is_no_billing_export(night: Night) -> None:

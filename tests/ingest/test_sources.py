@@ -77,9 +77,7 @@ def test_a_replaced_month_stays_replaced_when_the_old_source_restates_it(
 
 
 def test_from_and_until_part_two_sources(night: Night, legacy: Path, newer: Path) -> None:
-    night.load(
-        source(legacy, name="old", until_month=OCTOBER), source(newer, name="new", from_month=OCTOBER)
-    )
+    night.load(source(legacy, name="old", until_month=OCTOBER), source(newer, name="new", from_month=OCTOBER))
 
     assert night.rows('"x_Source", "BilledCost"') == [("new", 10), ("new", 10), ("old", 1)]
 

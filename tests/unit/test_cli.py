@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -69,12 +69,23 @@ def test_help_imports_nothing_heavy(tmp_path: Path, repository: Path) -> None:
     assert "Exit codes:" in done.stdout
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in front.COMMANDS])
+def leaves() -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that does something, those of groups under their whole name."""
+    for name, _, _ in front.COMMANDS:
+        command = front.cli.get_command(click.Context(front.cli), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", leaf) for inner, leaf in command.commands.items())
+        else:
+            yield name, command
+
+
+@pytest.mark.parametrize("name", [name for name, _ in leaves()])
 def test_every_command_has_the_common_options_examples_and_exit_codes(name: str) -> None:
-    command = front.cli.get_command(click.Context(front.cli), name)
+    command = dict(leaves())[name]
     assert isinstance(command, OverrunCommand)
     assert {"config_file", "as_of", "as_json"} <= {parameter.name for parameter in command.params}
-    text = CliRunner().invoke(front.cli, [name, "--help"]).output
+    text = CliRunner().invoke(front.cli, [*name.split(), "--help"]).output
     assert f"overrun {name}" in text.partition("Examples:")[2]
     assert "Exit codes:\n  0 " in text
 

@@ -1,0 +1,263 @@
+"""What is measured, against which bar. Every ratio is a median of three pairs, taken in turn within this run."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import mkdtemp
+
+from benchmarks.configuration import write_configuration
+from benchmarks.exports import DATA, MONTH, SWAPS, deliver, month_before, paths_of
+from benchmarks.process import Figures, run_overrun, run_work
+
+AS_OF = "2026-12-02"
+PAIRS = 3
+_GB = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One figure beside its bar; met where it is not above."""
+
+    measure: str
+    figure: float
+    unit: str
+    bar: float | None
+    detail: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        """Return whether the figure is within its bar; without one it is for information."""
+        return self.bar is None or self.figure <= self.bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A measure by its name: the folders of made-up exports that it reads, and the work."""
+
+    name: str
+    folders: tuple[str, ...]
+    run: Callable[[], Iterator[Result]]
+
+
+def load(folder: str, label: str, bar: float | None) -> Iterator[Result]:
+    """Measure a load against the bare one."""
+    paths = paths_of(folder)
+    loads, bares = _pairs(lambda: _warehouse_work("load", paths), lambda: _warehouse_work("bare", paths))
+    ratio = _ratio([figures.work_seconds for figures in loads], [figures.work_seconds for figures in bares])
+    seconds = f"{_median_work(loads):.1f} against {_median_work(bares):.1f} CPU s, {bares[0].said['columns']} columns"
+    yield Result(measure=f"load {label}", figure=ratio, unit="x bare", bar=bar, detail=seconds)
+
+
+def night(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
+    """Measure the first night over one month against the bare load, and its peak memory."""
+    paths = paths_of(folder)
+    nights, bares = _pairs(lambda: _first_night(paths), lambda: _warehouse_work("bare", paths))
+    spent, least = [item.cpu_seconds for item in nights], [item.cpu_seconds for item in bares]
+    seconds = f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s"
+    yield Result(measure=f"whole night {label}", figure=_ratio(spent, least), unit="x bare", bar=2.0, detail=seconds)
+    peak = max(item.peak_mb for item in nights)
+    yield Result(measure=f"peak memory of the night {label}", figure=peak, unit="MB", bar=peak_bar)
+
+
+def startup() -> Iterator[Result]:
+    """Measure `overrun --help`."""
+    run_overrun("--help")
+    seconds = [run_overrun("--help").cpu_seconds for _ in range(5)]
+    yield Result(measure="overrun --help", figure=statistics.median(seconds), unit="CPU s", bar=0.15)
+
+
+def swaps() -> Iterator[Result]:
+    """Measure how far sixty swaps of one month grow the file."""
+    with _folder() as folder:
+        said = run_work("swap", folder / "warehouse.duckdb", str(SWAPS)).said
+    detail = f"{said['before_bytes'] / 1e6:.0f} to {said['after_bytes'] / 1e6:.0f} MB"
+    figure = said["after_bytes"] / said["before_bytes"]
+    yield Result(measure="sixty swaps of one month", figure=figure, unit="x file", bar=1.3, detail=detail)
+
+
+def year() -> Iterator[Result]:
+    """Measure thirteen months: rebuild, idle night, one changed month, publish, queries."""
+    with _folder() as folder:
+        configuration = write_configuration(folder)
+        for count in range(12, 0, -1):
+            month = month_before(MONTH, count)
+            deliver(folder / "export", month, paths_of("earlier", month))
+        deliver(folder / "export", MONTH, paths_of("million"))
+        _nightly(configuration)
+        rebuilt = run_overrun("rebuild", "--config", configuration, "--as-of", AS_OF)
+        yield Result(
+            measure="peak memory of a rebuild, 13 months",
+            figure=rebuilt.peak_mb,
+            unit="MB",
+            bar=1300,
+            detail=f"{rebuilt.cpu_seconds:.0f} CPU s",
+        )
+        _nightly(configuration)
+        idle = statistics.median(_nightly(configuration).cpu_seconds for _ in range(PAIRS))
+        yield Result(measure="night with nothing new, 13 months", figure=idle, unit="CPU s", bar=1.5)
+        yield from _publishing(folder, configuration)
+        yield from _queries(folder / "finance.duckdb")
+        yield from _changed_month(folder, configuration)
+
+
+def _publishing(folder: Path, configuration: Path) -> Iterator[Result]:
+    """Measure the publish of a file, less what the command costs when there is nothing to publish."""
+    command = ("publish", "--config", configuration, "--as-of", AS_OF)
+    forced, idle = _pairs(lambda: run_overrun(*command, "--force"), lambda: run_overrun(*command))
+    size = (folder / "finance.duckdb").stat().st_size / _GB
+    spent = statistics.median(item.cpu_seconds for item in forced) - statistics.median(
+        item.cpu_seconds for item in idle
+    )
+    yield Result(measure="publish", figure=spent / size, unit="CPU s per GB", bar=1.0, detail=f"{size:.2f} GB")
+
+
+def _changed_month(folder: Path, configuration: Path) -> Iterator[Result]:
+    """Measure ingest and build after one month of thirteen changed, against the same month as the only one."""
+    versions = [paths_of("million"), [*paths_of("million"), *paths_of("additions")[:1]]]
+    turn = 0
+
+    def change() -> float:
+        nonlocal turn
+        turn += 1
+        deliver(folder / "export", MONTH, versions[turn % 2])
+        return _ingest_and_build(configuration)
+
+    changed: list[float] = []
+    alone: list[float] = []
+    for _ in range(PAIRS):
+        changed.append(change())
+        with _folder() as other:
+            deliver(other / "export", MONTH, versions[turn % 2])
+            alone.append(_ingest_and_build(write_configuration(other)))
+    detail = f"{statistics.median(changed):.1f} against {statistics.median(alone):.1f} CPU s"
+    ratio = _ratio(changed, alone)
+    yield Result(measure="one changed month of 13", figure=ratio, unit="x alone", bar=1.15, detail=detail)
+
+
+_MARTS = {
+    "mart: project by month": (
+        "select billing_month, project, sum(effective_cost) from marts.project_daily_cost group by all"
+    ),
+    "mart: service by month": (
+        "select billing_month, service_name, sum(billed_cost) from marts.service_daily_cost group by all"
+    ),
+    "mart: monthly cost": "select * from marts.monthly_cost",
+    "mart: budget status": "select * from marts.budget_status",
+    "mart: costliest resources of a day": (
+        "select resource_id, sum(effective_cost) as cost from marts.resource_daily_cost"
+        f" where billing_month = date '{MONTH}' and charge_date = date '{MONTH}'"
+        " group by all order by cost desc limit 10"
+    ),
+    "focus: one month by service": (
+        'select "ServiceName", sum("BilledCost") from focus.cost_and_usage'
+        f" where \"x_BillingMonth\" = date '{MONTH}' group by all"
+    ),
+}
+"""Statement by name; these and one month of FOCUS have to feel immediate."""
+
+
+def _sum_by(columns: str, cost: str = "BilledCost") -> str:
+    """Return the query for a total of every month's charges by `columns`."""
+    return f'select {columns}, sum("{cost}") as cost from focus.cost_and_usage group by all'
+
+
+def _wide_queries() -> dict[str, str]:
+    """Return aggregates over every month of `focus.cost_and_usage`, none of which reads JSON."""
+    return {
+        "focus: total by month": _sum_by('"BillingPeriodStart"'),
+        "focus: total by account": _sum_by('"SubAccountId"', "EffectiveCost"),
+        "focus: total by charge category": _sum_by('"ChargeCategory"'),
+        "focus: total by service": _sum_by('"ServiceName"'),
+        "focus: total by service category": _sum_by('"ServiceCategory"'),
+        "focus: total by region": _sum_by('"RegionName"'),
+        "focus: total by day": _sum_by('cast("ChargePeriodStart" as date)'),
+        "focus: costliest resources": _sum_by('"ResourceId"') + " order by cost desc limit 10",
+    }
+
+
+def _queries(published: Path) -> Iterator[Result]:
+    """Measure queries on the published copy, warm, by the clock."""
+    for bar, queries in ((100, _MARTS), (800, _wide_queries())):
+        for name, statement in queries.items():
+            said = run_work("query", published, statement).said
+            yield Result(
+                measure=name, figure=said["seconds"] * 1000, unit="ms", bar=bar, detail=f"{said['rows']:.0f} rows"
+            )
+
+
+def _ingest_and_build(configuration: Path) -> float:
+    """Return the CPU seconds of ingest and build."""
+    commands = (("ingest", "--config", configuration), ("build", "--config", configuration, "--as-of", AS_OF))
+    return sum(run_overrun(*command).cpu_seconds for command in commands)
+
+
+def _first_night(paths: list[Path]) -> Figures:
+    """Return the figures of the first night over one month."""
+    with _folder() as folder:
+        deliver(folder / "export", MONTH, paths)
+        return _nightly(write_configuration(folder))
+
+
+def _nightly(configuration: Path) -> Figures:
+    """Run a night."""
+    return run_overrun("nightly", "--config", configuration, "--as-of", AS_OF)
+
+
+def _warehouse_work(work: str, paths: list[Path], month: date = MONTH) -> Figures:
+    """Run a piece of work into a warehouse of its own."""
+    with _folder() as folder:
+        return run_work(work, folder / "warehouse.duckdb", month.isoformat(), *paths)
+
+
+def _pairs(one: Callable[[], Figures], other: Callable[[], Figures]) -> tuple[list[Figures], list[Figures]]:
+    """Run both in turn, so that what else the machine does falls on both."""
+    ones: list[Figures] = []
+    others: list[Figures] = []
+    for _ in range(PAIRS):
+        ones.append(one())
+        others.append(other())
+    return ones, others
+
+
+def _ratio(ones: list[float], others: list[float]) -> float:
+    """Return the median of the ratios of the pairs."""
+    return statistics.median(one / other for one, other in zip(ones, others, strict=True))
+
+
+def _median_work(figures: list[Figures]) -> float:
+    """Return the median CPU seconds of the work alone."""
+    return statistics.median(item.work_seconds for item in figures)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Give an empty folder on the disk of the data, and remove it afterwards."""
+    DATA.mkdir(exist_ok=True)
+    folder = Path(mkdtemp(prefix="run-", dir=DATA))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(name="help", folders=(), run=startup),
+    Measure(name="load-1M", folders=("million",), run=lambda: load("million", "1M parquet", 1.45)),
+    Measure(
+        name="load-1M-maps", folders=("million", "maps"), run=lambda: load("maps", "1M parquet, CUR 2.0 maps", 1.45)
+    ),
+    Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.6)),
+    Measure(name="night-1M", folders=("million",), run=lambda: night("million", "1M", 800)),
+    Measure(name="swaps", folders=("small", "additions"), run=swaps),
+    Measure(name="year", folders=("million", "earlier", "additions"), run=year),
+    Measure(name="load-10M", folders=("ten-million",), run=lambda: load("ten-million", "10M parquet", 1.45)),
+    Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
+)
+QUICK = ("help", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")
+"""What needs no more than a million charges."""
