@@ -78,15 +78,18 @@ create or replace macro plan_arn(number) as
 create or replace macro reservation_arn(number) as
     'arn:aws:ec2:us-east-1:300000000000:reserved-instances/' || substr(md5((number % 40)::varchar), 1, 8) || '-53b7-4b0e-a1a5';
 
--- A negation repeats the row before it, so that the two cancel to the last digit.
+-- A resource runs for twenty hours in a row, its rows scattered over the file. A negation repeats the row before it, so
+-- that the two cancel to the last digit.
 create or replace macro lines(first_row, after_row) as table
 select
     number,
     kind_of(number) as kind,
     number - (number % 50 = 1)::bigint as subject,
-    draw(subject, 20, getvariable('resources')) as resource_number,
+    subject * 611953 % (getvariable('resources') * 20) as scattered,
+    scattered // 20 as resource_number,
     case when kind in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation', 'DiscountedUsage') then 0 end as forced_service,
-    getvariable('billing_month')::timestamp + to_hours(draw(subject, 21, getvariable('hours'))) as starts,
+    getvariable('billing_month')::timestamp
+    + to_hours(draw(resource_number, 21, getvariable('hours') - 20) + scattered % 20) as starts,
     round((1 + draw(subject, 22, 100000)) / 1000.0, 6) as quantity,
 from range(first_row, after_row) as numbers (number);
 

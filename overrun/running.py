@@ -73,7 +73,7 @@ def print_report(report: NightReport, invocation: Invocation) -> None:
         click.echo(f"error: {visible(str(error))}", err=True)
         hint = getattr(error, "hint", None)
         if hint:
-            click.echo(f"hint: {visible(hint)}\n", err=True)
+            click.echo(f"\nhint: {visible(hint)}\n", err=True)
     _print_kept(report)
     if invocation.verbosity > 0 or (invocation.verbosity == 0 and sys.stdout.isatty()):
         for line in _summary(report):

@@ -191,6 +191,11 @@ def _duckdb_errors(path: Path | None) -> Iterator[None]:
                 f"the disk is full while writing {path or 'a temporary file'}",
                 hint="free some space (see docs/deploy.md for how much is needed) and run again; nothing was changed",
             ) from error
+        if "not a valid DuckDB database" in text or "database file with version" in text:
+            raise WarehouseError(
+                f"{path} is not a database that this version of DuckDB reads",
+                hint="name another path in the configuration, or move that file away; landed files rebuild a warehouse",
+            ) from error
         if "Cannot open file" in text and ("Permission denied" in text or "Read-only" in text):
             raise DirectoryUnwritable(
                 f"{path} cannot be opened for writing", hint="check the owner and mode of its directory"
