@@ -7,6 +7,7 @@ its name, is the process itself.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import json
@@ -14,6 +15,7 @@ import os
 import pkgutil
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -44,6 +46,8 @@ _STATEMENT = re.compile(
     r"|alter table|comment on \w+|attach|detach|pragma|begin \w+|commit|checkpoint|open|close|rollback)(?: ([\w.<>]+))?"
 )
 _FILE = re.compile(r"(\w+) (.*)")
+_MODE_CAPABILITIES = 0b1110
+"""CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_FOWNER as bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,10 @@ class Order:
     """SIGKILL or SIGSTOP, which the run sends itself at an edge; 0 lets it run."""
     number: int | None = None
     """Edge, counted from 0, at which the signal is sent."""
-    at: str | None = None
-    """Or the beginning of the edge's text."""
-    user: int | None = None
-    """User id to run as."""
+    at: tuple[str, ...] = ()
+    """Or the beginnings of the texts of such edges; a stopped run stops again at the next."""
+    is_ordinary: bool = False
+    """Whether root, too, is bound by the modes of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +160,7 @@ class Forker:
         return self._ask(asdict(order), Path(order.output))
 
     def resume(self, stopped: Ran) -> Ran:
-        """Let a stopped run go on until it ends."""
+        """Let a stopped run go on until it ends or stops again."""
         return self._ask({"pid": stopped.pid}, stopped.output)
 
     def _ask(self, order: Mapping[str, object], output: Path) -> Ran:
@@ -197,6 +201,7 @@ def cover(edges: Sequence[Edge], families: set[tuple[str, str]] | None = None) -
 def _serve() -> int | None:
     """Fork a child per order until there are no more; returns the exit code in a child, None in the forking process."""
     _import_program()
+    stopped: set[int] = set()
     for line in sys.stdin:
         order = json.loads(line)
         if "arguments" in order:
@@ -208,8 +213,11 @@ def _serve() -> int | None:
             os.kill(pid, signal.SIGCONT)
         _, status = os.waitpid(pid, os.WUNTRACED)
         code = None if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status)
+        stopped = stopped | {pid} if code is None else stopped - {pid}
         sys.stdout.write(json.dumps({"pid": pid, "code": code}) + "\n")
         sys.stdout.flush()
+    for pid in stopped:
+        os.kill(pid, signal.SIGKILL)
     return None
 
 
@@ -240,13 +248,24 @@ def _run(order: Order) -> int:
     os.environ.update(order.environ)
     time.tzset()
     edges = (output / "edges").open("w", encoding="utf-8")
-    if order.user is not None:
-        os.setgid(order.user)
-        os.setuid(order.user)
+    if order.is_ordinary:
+        _give_up_privileges()
     observer = _Observer(order, edges)
     OBSERVER.set(observer)
     with edges:
         return main(order.arguments)
+
+
+def _give_up_privileges() -> None:
+    """Give up the capabilities by which root ignores the modes of files. Source: capabilities(7), capget(2)."""
+    header = struct.pack("Ii", 0x20080522, 0)
+    sets = ctypes.create_string_buffer(24)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.capget(header, sets):
+        raise OSError(ctypes.get_errno(), "capget")
+    low = [value & ~_MODE_CAPABILITIES for value in struct.unpack("III", sets.raw[:12])]
+    if libc.capset(header, struct.pack("III", *low) + sets.raw[12:]):
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 class _Observer:
@@ -256,15 +275,13 @@ class _Observer:
         self._order = order
         self._edges = edges
         self._number = -1
-        self._is_done = False
 
     def __call__(self, kind: str, detail: str, side: str) -> None:
         """Pass one edge."""
         self._number += 1
         self._edges.write(json.dumps([side, kind, detail]) + "\n")
-        is_named = self._order.at is not None and f"{side} {kind} {detail}".startswith(self._order.at)
-        if self._order.signal and not self._is_done and (is_named or self._number == self._order.number):
-            self._is_done = True
+        is_named = f"{side} {kind} {detail}".startswith(tuple(self._order.at))
+        if self._order.signal and (is_named or self._number == self._order.number):
             self._edges.flush()
             os.kill(os.getpid(), self._order.signal)
 

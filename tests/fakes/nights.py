@@ -100,6 +100,8 @@ class House:
     forker: Forker
     environ: dict[str, str] = field(default_factory=dict)
     runs: int = 0
+    output: Path | None = None
+    """Where runs leave what they print; None is beside the folder."""
 
     @property
     def warehouse(self) -> Path:
@@ -129,7 +131,7 @@ class House:
         """Run one command line in this folder."""
         self.runs += 1
         environ = {"PATH": os.environ.get("PATH", ""), "TMPDIR": str(self.folder), **self.environ}
-        output = self.folder.with_name(f"{self.folder.name}-output") / str(self.runs)
+        output = (self.output or self.folder.with_name(f"{self.folder.name}-output")) / str(self.runs)
         command = [arguments[0], "--config", str(self.folder / "overrun.toml"), *arguments[1:]]
         plain = Order(arguments=command, environ=environ, output=str(output))
         return self.forker.run(replace(plain, **dict(order or {})))  # type: ignore[arg-type]
@@ -142,13 +144,13 @@ class House:
 
     def killed(self, *arguments: str, at: int | str) -> Ran:
         """Run one command line and kill it at an edge, by its number or by the beginning of its text."""
-        where = {"number": at} if isinstance(at, int) else {"at": at}
+        where = {"number": at} if isinstance(at, int) else {"at": (at,)}
         ran = self.run(*arguments, order={"signal": int(signal.SIGKILL), **where})
         assert ran.code == -signal.SIGKILL, f"{at} was not reached: {ran.code} {ran.stderr}"
         return ran
 
-    def stopped(self, *arguments: str, at: str) -> Ran:
-        """Run one command line and stop it at an edge; `forker.resume` lets it go on."""
+    def stopped(self, *arguments: str, at: tuple[str, ...]) -> Ran:
+        """Run one command line and stop it at edges; `forker.resume` lets it go on."""
         ran = self.run(*arguments, order={"signal": int(signal.SIGSTOP), "at": at})
         assert ran.code is None, f"{at} was not reached: {ran.code} {ran.stderr}"
         return ran

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ def rounded(value: object) -> Decimal:
     if value is None or value == "":
         return Decimal(0)
     exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(str(value))
-    return exact.quantize(TWELVE_PLACES, rounding=ROUND_HALF_UP)
+    with localcontext(prec=60):
+        return exact.quantize(TWELVE_PLACES, rounding=ROUND_HALF_UP)
 
 
 @dataclass(slots=True)

@@ -62,7 +62,7 @@ def _scramble(path: Path) -> None:
 
 
 def _report_text(lines: int) -> str:
-    """Return a CSV report of so many equal lines; 30,000 of them are more than is read to see the header."""
+    """Return a CSV report of so many equal lines; 40,000 of them are more than is read to see the header."""
     return csv_text(list(legacy_rows([cur_line()])[0]), []) + (",".join(cur_line().values()) + "\n") * lines
 
 
@@ -109,7 +109,7 @@ def test_a_broken_file_of_a_manifest_leaves_the_last_good_month(
 
 def test_a_compressed_file_that_is_cut_far_behind_its_start_is_refused(night: Night, bucket: Path) -> None:
     key = f"{LEGACY}/ml-cur-00001.csv.gz"
-    write_text(bucket / key, _report_text(30_000))
+    write_text(bucket / key, _report_text(40_000))
     write_manifest(bucket / LEGACY / "ml-cur-Manifest.json", legacy_manifest("2026-10", [key]))
     _cut_end(bucket / key)
 
@@ -327,7 +327,7 @@ def test_two_exports_of_one_month_under_one_location_are_refused(night: Night, b
     assert "second" in str(problem)
 
 
-@pytest.mark.parametrize("lines", [1, 30_000], ids=["near", "far"])
+@pytest.mark.parametrize("lines", [1, 40_000], ids=["near", "far"])
 def test_a_byte_that_is_no_utf8_is_refused(night: Night, bucket: Path, lines: int) -> None:
     last = ",".join(cur_line(resource="caf\N{LATIN SMALL LETTER E WITH ACUTE}").values())
     write_bytes(bucket / "r.csv", (_report_text(lines) + last + "\n").encode("latin-1"))

@@ -284,3 +284,12 @@ def test_an_empty_parquet_file_is_a_file_without_rows(night: Night, bucket: Path
     night.load(source(bucket, "gcp-export"))
 
     assert night.billed() == 1
+
+
+def test_a_credit_beyond_twelve_decimals_is_rounded_once_and_the_rest_recorded(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "r.ndjson", [gcp_row(cost="1", credits=[("-0.0000000000006", "PROMOTION")])])
+
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.billed() == Decimal("0.999999999999")
+    assert night.rest() == Decimal("4e-13")
