@@ -16,16 +16,16 @@ import duckdb
 from ingest.aws.cur import CUR
 from ingest.aws.manifest import newest_manifests, resolve_keys
 from ingest.checksums import Checksums
-from ingest.dataset import Dataset, describe_files
+from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import DeliveredFile, Delivery, version_of
-from ingest.errors import SourceUnreadable
+from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import unreadable
 from ingest.focus.export import FOCUS
 from ingest.formats import SUFFIXES, format_of
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
 from ingest.source import SourceKind, SourceSettings
-from sql.warehouse import Warehouse
+from sql.warehouse import Warehouse, quoted
 
 DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
     "aws-export": (CUR, FOCUS),
@@ -129,11 +129,28 @@ def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse
         described = describe_files([file], DATASETS[source.kind], warehouse)
         create_landed_view(warehouse, described, None)
         rows = warehouse.rows(f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1")
+        if any(row[0] is None for row in rows):
+            raise _without_month(described, file, warehouse)
     except SourceUnreadable as error:
+        raise error.located(source=source.name) from error
+    except LoadRefused as error:
         raise error.located(source=source.name) from error
     except duckdb.Error as error:
         raise unreadable(error, file.name).located(source=source.name) from error
     return [str(row[0]) for row in rows if row[0] is not None]
+
+
+def _without_month(described: Described, file: DeliveredFile, warehouse: Warehouse) -> LoadRefused:
+    """Return the refusal of a file that has a row of which nothing tells the month."""
+    dates = [
+        quoted(f"bad_{item.name}") for item in described.dataset.fields if item.type == "instant" and item.is_required
+    ]
+    found = warehouse.row(
+        f"select row_number, coalesce({', '.join([*dates, 'null'])}, '') from landed"
+        f" where {described.dataset.month} is null order by 1 limit 1"
+    )
+    number, text = found or ("", "")
+    return LoadRefused(f"row {number} tells no billing month (its usage start is {str(text)[:60]!r})", file=file.name)
 
 
 def _delivery(

@@ -35,7 +35,7 @@ def unreadable(error: duckdb.Error, file: str | None) -> SourceUnreadable:
 def _explained(error: duckdb.Error, text: str, name: str) -> IngestError:
     line = _CSV_LINE.search(text)
     if line:
-        reason = next((part for part in text.split("\n") if part.startswith(_REASONS)), "")
+        reason = next((part for part in text.split("\n")[1:] if part.startswith(_REASONS)), "")
         return LoadRefused(
             f"line {line['line']}: {reason.strip() or 'the row does not fit the header'}",
             file=name,

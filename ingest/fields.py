@@ -36,6 +36,8 @@ class Field:
     aliases: tuple[str, ...] = ()
     is_required: bool = False
     """A required field must be among the columns, and a value that does not convert fails the load."""
+    is_strict: bool = False
+    """A value that does not convert fails the load, though the column may be absent."""
     is_billed: bool = False
     """A cost that the bill is made of: what is lost when it is rounded to 12 places is recorded."""
 
@@ -72,6 +74,8 @@ def unconverted(field: Field, column: DeliveredColumn, null_text: str | None) ->
     if column.type in {"DOUBLE", "FLOAT"}:
         value = column.reference
         return f"case when not isfinite({value}) or abs({value}) >= {LARGEST_MONEY} then cast({value} as varchar) end"
+    if field.type == "money":
+        return f"case when {conversion(field, column, null_text)} is null then cast({column.reference} as varchar) end"
     return None
 
 
@@ -80,14 +84,17 @@ def rest(column: DeliveredColumn, null_text: str | None) -> str:
     exact, value = "decimal(38, 24)", column.reference
     if is_text(column):
         text = text_of(column, null_text)
-        difference = f"try_cast({text} as {exact}) - try_cast({text} as {MONEY})"
-        return f"case when length({text}) > 13 then cast({difference} as {exact}) end"
+        difference = f"try_cast({text} as {exact}) - try_cast(try_cast({text} as {MONEY}) as {exact})"
+        return f"case when length({text}) > 13 or contains(lower({text}), 'e-') then {difference} end"
     if column.type in {"DOUBLE", "FLOAT"}:
         text = f"cast({value} as varchar)"
-        difference = f"try_cast({text} as {exact}) - try_cast({text} as {MONEY})"
+        difference = f"try_cast({text} as {exact}) - try_cast(try_cast({text} as {MONEY}) as {exact})"
         return (
             f"case when cast(try_cast({value} as {MONEY}) as double) <> {value} then cast({difference} as {exact}) end"
         )
+    if column.type.startswith("DECIMAL"):
+        difference = f"try_cast({value} as {exact}) - try_cast(try_cast({value} as {MONEY}) as {exact})"
+        return f"nullif({difference}, 0)"
     return f"cast(null as {exact})"
 
 
@@ -130,5 +137,6 @@ def _instant(column: DeliveredColumn, null_text: str | None) -> str:
 def _json(column: DeliveredColumn, null_text: str | None) -> str:
     """Return JSON text without white space; nested types are written as JSON."""
     if is_text(column):
-        return f"cast(try_cast({text_of(column, null_text)} as json) as varchar)"
+        text = text_of(column, null_text)
+        return f"case when json_valid({text}) then cast(json({text}) as varchar) end"
     return f"cast(to_json({column.reference}) as varchar)"

@@ -2,8 +2,8 @@
 
 CSV headers are read here and not by DuckDB, whose names are case-insensitive: `user:Team` and `user:team` would become
 one column and a renamed one. Columns are therefore positional (`c0000`, ...), everything is text, the dialect is
-fixed and no error is ignored. NDJSON scalars are read as text too, so that a decimal stays exact. Parquet keeps its
-types. Nothing is sniffed.
+fixed and no error is ignored. NDJSON scalars are read as text too, so that a decimal delivered as text stays exact.
+Parquet keeps its types. Nothing is sniffed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -126,36 +126,68 @@ def row_position(shape: FileShape, group: int) -> str:
 def _csv_columns(file: DeliveredFile, is_compressed: bool) -> tuple[DeliveredColumn, ...]:
     """Return the header of a CSV file, positional references, all text."""
     with _text(file, is_compressed) as stream:
-        header = next(csv.reader(stream), None)
+        try:
+            header = next(csv.reader(stream), None)
+        except csv.Error as error:
+            raise SourceUnreadable(f"the first line is no header ({error})", file=file.name) from error
     if not header or not any(header):
         raise SourceUnreadable(
             "the first line is no header", file=file.name, hint="an export begins with its column names"
         )
-    header[0] = header[0].removeprefix("\ufeff")
     return tuple(DeliveredColumn(name, f"c{position:04d}", "VARCHAR") for position, name in enumerate(header))
 
 
 def _ndjson_columns(file: DeliveredFile, is_compressed: bool, nested: Mapping[str, str]) -> tuple[DeliveredColumn, ...]:
     """Return the keys of the first object; nested ones get their declared type, the rest is text."""
     with _text(file, is_compressed) as stream:
-        first = next((line for line in stream if line.strip()), "")
-    try:
-        record = json.loads(first) if first else {}
-    except json.JSONDecodeError as error:
-        raise SourceUnreadable(f"the first line is no JSON object ({error.msg})", file=file.name) from error
-    if not isinstance(record, dict):
-        raise SourceUnreadable("the first line is no JSON object", file=file.name)
-    keys = list(dict.fromkeys([*record, *nested]))
+        keys = list(_keys(stream, file.name))
     return tuple(DeliveredColumn(key, quoted(key), nested.get(key, "VARCHAR")) for key in keys)
 
 
+def _keys(lines: Iterable[str], name: str) -> dict[str, None]:
+    """Return the keys of the objects at the start of the file: a field that is null is left out of an object."""
+    keys: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise SourceUnreadable(f"line {number} is no JSON object ({error.msg})", file=name) from error
+        if not isinstance(record, dict):
+            raise SourceUnreadable(f"line {number} is no JSON object", file=name)
+        keys |= dict.fromkeys(record)
+    return keys
+
+
 def _parquet_columns(file: DeliveredFile, warehouse: Warehouse) -> tuple[DeliveredColumn, ...]:
-    """Return the columns of a parquet file with DuckDB's types."""
+    """Return the columns of a parquet file with DuckDB's types.
+
+    Names come from the file's own schema: DuckDB refers to the second of two that differ in case by another name.
+    """
+    path = literal(str(file.path))
     try:
-        rows = warehouse.rows(f"describe select * from read_parquet({literal(str(file.path))})")
+        described = warehouse.rows(f"describe select * from read_parquet({path})")
+        schema = warehouse.rows(f"select name, coalesce(num_children, 0) from parquet_schema({path})")
     except duckdb.Error as error:
         raise unreadable(error, file.name) from error
-    return tuple(DeliveredColumn(str(row[0]), quoted(str(row[0])), str(row[1])) for row in rows)
+    names = _top_level_names([(str(row[0]), int(str(row[1]))) for row in schema])
+    return tuple(
+        DeliveredColumn(name, quoted(str(row[0])), str(row[1])) for name, row in zip(names, described, strict=True)
+    )
+
+
+def _top_level_names(schema: Sequence[tuple[str, int]]) -> list[str]:
+    """Return the names of the columns out of a schema in depth-first order, (name, children), root first."""
+    names: list[str] = []
+    pending = 0
+    for name, children in schema[1:]:
+        if pending == 0:
+            names.append(name)
+        else:
+            pending -= 1
+        pending += children
+    return names
 
 
 def _text(file: DeliveredFile, is_compressed: bool) -> IO[str]:
@@ -173,6 +205,6 @@ def _text(file: DeliveredFile, is_compressed: bool) -> IO[str]:
         raise SourceUnreadable(f"the file cannot be read ({error.strerror})", file=file.name) from error
     cut = start if len(start) < _FIRST_RECORD_BYTES else start[: start.rfind(b"\n") + 1]
     try:
-        return io.StringIO(cut.decode("utf-8"), newline="")
+        return io.StringIO(cut.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
         raise SourceUnreadable(f"the file is not UTF-8 (byte {error.start})", file=file.name) from error

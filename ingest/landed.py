@@ -20,7 +20,15 @@ from ingest.formats import DeliveredColumn, row_position, table_function
 from sql.parts import next_month
 from sql.warehouse import Warehouse, quoted
 
-MACROS = ("instant", "finite_number", "without_empty_tags", "gcp_credits", "gcp_tags")
+MACROS = (
+    "instant",
+    "finite_number",
+    "without_empty_tags",
+    "gcp_credits",
+    "gcp_tags",
+    "not_json",
+    "aws_region_of_usage_type",
+)
 
 
 def create_macros(warehouse: Warehouse) -> None:
@@ -75,7 +83,11 @@ def _group_select(dataset: Dataset, group: FileGroup, position: int) -> str:
     """Return the SELECT over the files of one shape."""
     columns = list(flattened(group.shape.columns))
     derived = dataset.derive(columns)
-    items = [f"{position} as file_group", f"{row_position(group.shape, position)} as row_number"]
+    items = [
+        "filename as file_name",
+        f"{position} as file_group",
+        f"{row_position(group.shape, position)} as row_number",
+    ]
     for item in dataset.fields:
         items += _field_items(item, columns, derived, dataset.null_text)
     source = table_function(group.shape, [file.path for file in group.files])
@@ -93,6 +105,7 @@ def _field_items(
     items = [f"cast({_first_of(expressions)} as {sql_type}) as {quoted(item.name)}"]
     if item.type in CONVERTED:
         failures = [failure for column in found if (failure := unconverted(item, column, null_text))]
+        failures += [derived[f"bad_{item.name}"]] if f"bad_{item.name}" in derived else []
         items.append(f"cast({_first_of(failures)} as varchar) as {quoted('bad_' + item.name)}")
     if item.is_billed:
         rests = [rest(column, null_text) for column in found]

@@ -123,7 +123,8 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
 def _add_residuals(loading: _Loading) -> int:
     """Add one charge per (billing account, currency) that the netting of negations left something of."""
     residuals = [row for row in loading.scan if row.amount("residual_cost") != 0]
-    first = sum(row.number("rows_read") for row in loading.scan) + 1
+    last = loading.warehouse.value(f'select coalesce(max("x_RowNumber"), 0) from {loading.table}')
+    first = int(str(last)) + 1
     for position, row in enumerate(residuals):
         _, account, currency = row.key
         loading.warehouse.execute(

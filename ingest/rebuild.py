@@ -148,9 +148,8 @@ def _load(fresh: Warehouse, held: Held, sources: Sequence[SourceSettings], landi
     configured = {source.name: source for source in sources}
     retired = SourceSettings(name=held.source, kind="focus-export", location=landing)
     source = configured.get(held.source, retired)
-    datasets = (
-        DATASETS[source.kind] if held.source in configured else tuple({d for all_ in DATASETS.values() for d in all_})
-    )
+    any_kind = {dataset.staging: dataset for datasets in DATASETS.values() for dataset in datasets}
+    datasets = DATASETS[source.kind] if held.source in configured else tuple(any_kind.values())
     options = LoadOptions(loaded_at=now.astimezone(UTC).replace(tzinfo=None), accept_shrink=True)
     load_delivery(fresh, delivery, source, datasets, options)
 

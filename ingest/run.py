@@ -108,7 +108,7 @@ def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Deliver
 
 
 def _prune(work: _Ingesting, delivery: Delivery) -> None:
-    """Remove landed versions that nothing needs any more; each night, since a kill may have come between load and this."""
+    """Remove landed versions that nothing needs any more; each night, since the last may have been cut short."""
     versions = ledger.versions(work.warehouse, delivery.source, delivery.billing_month)
     prune(work.options.landing, delivery.source, delivery.billing_month, versions[:KEPT_VERSIONS])
 

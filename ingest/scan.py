@@ -16,7 +16,9 @@ from importlib.resources import files
 from ingest.dataset import Described
 from ingest.delivery import Delivery
 from ingest.errors import LoadRefused
+from ingest.fieldcount import refuse_uneven_rows
 from ingest.fields import CONVERTED
+from ingest.formats import table_function
 from ingest.landed import columns_of, unknown_columns
 from ingest.ledger import Count
 from sql.parts import next_month
@@ -63,6 +65,7 @@ def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -
     cursor = warehouse.execute(_FROM_LANDED.sub(lambda found: counts + found[0], text, count=1))
     names = [str(column[0]) for column in cursor.description or []]
     scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    _refuse_uneven_rows(described)
     _refuse_unconverted(warehouse, described, scan)
     _refuse_scan(delivery, scan)
     net = sorted({literal(row.key[1]) for row in scan if row.values.get("is_net")})
@@ -92,6 +95,14 @@ def staging_text(name: str) -> str:
     return files("sql").joinpath("models", "staging", name).read_text(encoding="utf-8").rstrip().rstrip(";")
 
 
+def _refuse_uneven_rows(described: Described) -> None:
+    """Refuse CSV files with rows that do not fit their header."""
+    for group in described.groups:
+        if group.shape.format == "csv":
+            for file in group.files:
+                refuse_uneven_rows(file, group.shape)
+
+
 def _set_variables(warehouse: Warehouse, delivery: Delivery, described: Described) -> None:
     """Set what staging and scan read besides `landed`."""
     month = delivery.billing_month
@@ -108,13 +119,14 @@ def _row_offsets(warehouse: Warehouse, described: Described) -> str:
     """Return the rows before each file (parquet) or group, as a list of lists."""
     offsets: list[list[int]] = []
     before = 0
-    for position, group in enumerate(described.groups, start=1):
+    for group in described.groups:
         if group.shape.format == "parquet":
             counts = _parquet_rows(warehouse, [str(file.path) for file in group.files])
         elif len(described.groups) == 1:
             counts = [0]
         else:
-            counts = [int(str(warehouse.value(f"select count(*) from landed where file_group = {position}")))]
+            source = table_function(group.shape, [file.path for file in group.files])
+            counts = [int(str(warehouse.value(f"select count(*) from {source}")))]
         starts = [before + sum(counts[:index]) for index in range(len(counts))]
         offsets.append(starts)
         before += sum(counts)
@@ -132,21 +144,20 @@ def _parquet_rows(warehouse: Warehouse, paths: Sequence[str]) -> list[int]:
 def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequence[ScanRow]) -> None:
     """Refuse a value that does not convert in a required column, naming the first one."""
     for item in described.dataset.fields:
-        if not item.is_required or not any(row.number(f"bad: {item.name}") for row in scan):
+        if not (item.is_required or item.is_strict) or not any(row.number(f"bad: {item.name}") for row in scan):
             continue
         bad = quoted("bad_" + item.name)
         found = warehouse.row(
-            f"select file_group, row_number, {bad} from landed where {bad} is not null order by row_number limit 1"
+            f"select file_name, row_number, {bad} from landed where {bad} is not null order by row_number limit 1"
         )
         if found is None:
             continue
-        group = described.groups[int(str(found[0])) - 1]
         column = columns_of(item, list(described.columns()))[0].name
-        kind = "a date" if item.type == "instant" else "a finite number"
+        kind = {"instant": "a date", "json": "JSON"}.get(item.type, "a finite number")
         raise LoadRefused(
             f"row {found[1]}, column {column}: {str(found[2])[:60]!r} is not {kind}",
-            file=", ".join(file.name for file in group.files[:3]),
-            hint="the column is required; deliver the file again, or correct it",
+            file=str(found[0]).rsplit("/", 1)[-1],
+            hint="the bill cannot be read without it; deliver the file again, or correct it",
         )
 
 

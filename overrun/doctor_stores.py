@@ -118,7 +118,14 @@ def check_locks(config: Config) -> Iterator[Check]:
         yield well("warehouse", f"{config.warehouse.path} is made by the first night")
         return
     held_by = find_holder(config.warehouse.path)
-    if held_by is None:
+    if held_by is None and not _is_database(config.warehouse.path):
+        yield failure(
+            "warehouse",
+            f"{config.warehouse.path} is no DuckDB database",
+            "move it away; overrun rebuild makes a new one from landed files",
+            Exit.REFUSED,
+        )
+    elif held_by is None:
         yield well("warehouse", f"{config.warehouse.path} is open nowhere")
     elif held_by == running:
         yield well("warehouse", f"{config.warehouse.path} is open in the run under way")
@@ -140,6 +147,13 @@ def find_holder(path: Path) -> int | None:
         asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         kind, _, _, _, pid = struct.unpack(_FLOCK, fcntl.fcntl(file.fileno(), fcntl.F_GETLK, asked))
     return None if kind == fcntl.F_UNLCK else int(pid)
+
+
+def _is_database(path: Path) -> bool:
+    """Return whether a file begins as DuckDB's do; an empty one becomes a database when it is opened."""
+    with path.open("rb") as file:
+        start = file.read(12)
+    return not start or start[8:12] == b"DUCK"
 
 
 def check_copy_holder(config: Config) -> Check:

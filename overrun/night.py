@@ -25,12 +25,12 @@ from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
 from overrun.exits import Exit, code_of, worst
 from overrun.settings_tables import settings_rows
-from sql.errors import DirectoryUnwritable, WarehouseError, WarehouseLocked
+from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.excerpt import publish_excerpt
-from sql.files import make_directory
+from sql.files import make_directory, remove, remove_tree, temporary_beside
 from sql.lock import run_lock
 from sql.parts import prepare
-from sql.publish import PublishReport, publish
+from sql.publish import PublishReport, log_of, publish, spill_of
 from sql.runner import BuildReport, build
 from sql.settings import replace_settings
 from sql.state import Problem, StateStore
@@ -129,6 +129,7 @@ def open_warehouse(night: Run) -> Iterator[Warehouse]:
     settings = night.config.warehouse
     make_directory(settings.path.parent)
     with Warehouse.open(settings) as warehouse:
+        _remove_interrupted(night.config)
         is_outdated = needs_rebuild(warehouse)
         if not is_outdated:
             prepare(warehouse)
@@ -138,6 +139,21 @@ def open_warehouse(night: Run) -> Iterator[Warehouse]:
         rebuild(settings, night.config.sources, night.config.landing, night.options.now, night.options.say)
         with Warehouse.open(settings) as warehouse:
             yield warehouse
+
+
+def _remove_interrupted(config: Config) -> None:
+    """Remove what a killed run left half made; to be called while the warehouse is open, so that nobody else's goes.
+
+    What did not fit in memory lies beside the database until DuckDB next needs that folder, which may be never.
+    """
+    databases = (config.warehouse.path, config.publish, *(further.path for further in config.publications))
+    for temporary in map(temporary_beside, databases):
+        for leftover in (temporary, log_of(temporary)):
+            if leftover.exists():
+                remove(leftover)
+        remove_tree(spill_of(temporary))
+    if config.warehouse.temp_directory is None:
+        remove_tree(spill_of(config.warehouse.path))
 
 
 def ingest_step(night: Run, warehouse: Warehouse) -> None:
@@ -220,8 +236,14 @@ def content_id(warehouse: Warehouse) -> str:
 def retired_sources(warehouse: Warehouse, config: Config) -> list[tuple[str, str | None, int]]:
     """Return the sources that hold charges though the configuration no longer names them."""
     named = {source.name for source in config.sources}
-    rows = warehouse.rows("select distinct source from ops.load where is_current order by 1")
-    return [(str(row[0]), None, 0) for row in rows if str(row[0]) not in named]
+    rows = warehouse.rows(
+        "select load.source, any_value(earlier.kind), coalesce(max(earlier.settle_days), 0) from ops.load as load"
+        " left join settings.source as earlier on earlier.source = load.source where load.is_current"
+        " group by 1 order by 1"
+    )
+    return [
+        (str(row[0]), None if row[1] is None else str(row[1]), int(str(row[2]))) for row in rows if row[0] not in named
+    ]
 
 
 def _steps_in_warehouse(night: Run) -> bool:
@@ -244,18 +266,22 @@ def _kept_failures(night: Run) -> Iterator[None]:
 
 
 def _keep_record(state: StateStore, run_id: str, report: NightReport, exit_code: Exit) -> None:
-    """Write what failed, and how the run ended."""
+    """Write what failed, and how the run ended; a disk that is full for this too is told once."""
     now = datetime.now(UTC)
-    for error in report.problems:
-        state.record_problem(
-            run_id,
-            Problem(
-                source=getattr(error, "source", None),
-                billing_month=getattr(error, "billing_month", None),
-                code=type(error).__name__,
-                message=str(error),
-                hint=getattr(error, "hint", None),
-                at=now,
-            ),
-        )
-    state.finish_run(run_id, int(exit_code), now=now)
+    try:
+        for error in report.problems:
+            state.record_problem(
+                run_id,
+                Problem(
+                    source=getattr(error, "source", None),
+                    billing_month=getattr(error, "billing_month", None),
+                    code=type(error).__name__,
+                    message=str(error),
+                    hint=getattr(error, "hint", None),
+                    at=now,
+                ),
+            )
+        state.finish_run(run_id, int(exit_code), now=now)
+    except DiskFull as error:
+        if not any(isinstance(known, DiskFull) for known in report.failures):
+            report.failures.append(error)

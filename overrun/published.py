@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from overrun.exits import CommandFailed, Exit
-from sql.errors import WarehouseLocked
+from sql.errors import WarehouseError, WarehouseLocked
 from sql.warehouse import Warehouse
 
 
@@ -25,11 +25,11 @@ def open_copy(path: Path) -> Iterator[Warehouse]:
     except WarehouseLocked as error:
         error.hint = "it has the copy open for writing: close it there, or open it read-only"
         raise
-    except duckdb.Error as error:
+    except (duckdb.Error, WarehouseError) as error:
         raise CommandFailed(
-            f"{path} cannot be opened: {first_line(error)}",
+            f"{path} cannot be read as a database ({first_line(error)})",
             code=Exit.USAGE,
-            hint="overrun publish --force replaces it by a fresh copy",
+            hint="look at its mode and who may read its folder; overrun publish --force replaces it by a fresh copy",
         ) from error
     with warehouse:
         yield warehouse

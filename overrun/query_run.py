@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from difflib import get_close_matches
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from overrun.exits import CommandFailed, Exit
@@ -111,17 +114,30 @@ def _without_end(text: str) -> str:
 
 @contextmanager
 def query_errors(warehouse: Warehouse) -> Iterator[None]:
-    """Turn what DuckDB says about a query into one clear error with a hint, and its word for Ctrl-C into Python's."""
+    """Turn what DuckDB says about a query into one clear error with a hint."""
     import duckdb
 
     try:
         yield
-    except RuntimeError as error:
-        if "interrupted" in str(error):
-            raise KeyboardInterrupt from error
-        raise
     except duckdb.Error as error:
         raise _failed(error, table_names(warehouse)) from error
+
+
+def interruptible(warehouse: Warehouse, work: Callable[[Event], None]) -> None:
+    """Do `work` on `warehouse` so that Ctrl-C ends it at once; its argument is set when it should end.
+
+    It runs beside: where DuckDB leaves a query to another thread, the one that waits for it sees no signal.
+    """
+    is_over = Event()
+    connection = warehouse.execute("select 1")
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        working = beside.submit(copy_context().run, work, is_over)
+        try:
+            working.result()
+        except KeyboardInterrupt:
+            is_over.set()
+            connection.interrupt()
+            raise
 
 
 def table_names(warehouse: Warehouse) -> list[str]:

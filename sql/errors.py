@@ -31,7 +31,7 @@ class WarehouseLocked(WarehouseError):
         holder = f"{holder} ({program})" if program else holder
         super().__init__(
             f"{path} is open in {holder}",
-            hint="close that program; people read the published copy, which is never locked",
+            hint="close that program: people read the published copy, and open it read-only",
         )
         self.path = path
         self.pid = pid

@@ -83,5 +83,13 @@ def _copy_comments(excerpt: Warehouse, name: str) -> None:
         " and table_name = ? and comment is not null",
         [name],
     )
+    purpose = excerpt.value(
+        "select comment from (select database_name, schema_name, view_name as name, comment from duckdb_views()"
+        " union all select database_name, schema_name, table_name, comment from duckdb_tables())"
+        " where database_name = 'published' and schema_name = 'marts' and name = ?",
+        [name],
+    )
+    if purpose is not None:
+        excerpt.execute(f"comment on table marts.{quoted(name)} is {literal(str(purpose))}")
     for column, comment in rows:
         excerpt.execute(f"comment on column marts.{quoted(name)}.{quoted(str(column))} is {literal(str(comment))}")

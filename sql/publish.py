@@ -36,10 +36,10 @@ class PublishReport:
 def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, force: bool = False) -> PublishReport:
     """Replace `target` by a copy of the closed `warehouse`, where that is newer; see to a stale log in any case."""
     writer = find_writer(target)
-    if not force and is_current(target, build_id, state):
-        if writer is None:
-            _remove_log(target)
-        return PublishReport(path=target, is_new=False, writer_pid=writer)
+    # A file that is open for writing is locked for everybody else: a new copy is free again.
+    if not force and writer is None and is_current(target, build_id, state):
+        _remove_log(target)
+        return PublishReport(path=target, is_new=False, writer_pid=None)
     if log_of(warehouse).exists():
         raise WarehouseError(f"{warehouse} has a log that is not written into it yet", hint="run again")
     make_directory(target.parent)
@@ -85,6 +85,11 @@ def find_writer(path: Path) -> int | None:
 def log_of(path: Path) -> Path:
     """Return where DuckDB keeps the write-ahead log of a database file."""
     return path.with_name(path.name + ".wal")
+
+
+def spill_of(path: Path) -> Path:
+    """Return the folder in which DuckDB keeps what does not fit in memory, unless told otherwise."""
+    return path.with_name(path.name + ".tmp")
 
 
 def _remove_log(target: Path) -> None:

@@ -86,7 +86,12 @@ class Warehouse:
     @classmethod
     def open_published(cls, path: Path) -> Self:
         """Open a published copy read-only; raises WarehouseLocked where a program holds it for writing."""
-        return cls(_connect(path, {"autoinstall_known_extensions": False}, read_only=True), path)
+        options: dict[str, str | bool | int | float | list[str]] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+        }
+        return cls(_connect(path, options, read_only=True), path)
 
     @classmethod
     def in_memory(cls) -> Self:
@@ -180,6 +185,11 @@ def _duckdb_errors(path: Path | None) -> Iterator[None]:
     """Map the errors that are a user's business: a lock, a full disk, a file that cannot be opened."""
     try:
         yield
+    except RuntimeError as error:
+        # DuckDB's answer to Ctrl-C; its own errors are no RuntimeErrors.
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from error
+        raise
     except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
         text = str(error)
         locked = _LOCKED.search(text)

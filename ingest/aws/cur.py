@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from ingest.dataset import Dataset
-from ingest.fields import Field, folded
+from ingest.fields import Field, folded, is_text
 from ingest.formats import DeliveredColumn
 from sql.warehouse import literal
 
@@ -118,6 +118,9 @@ def derive(columns: Sequence[DeliveredColumn]) -> Mapping[str, str]:
     named = {column.name.lower(): column for column in columns}
     expressions: dict[str, str] = {}
     tags = _collected(columns, _TAG_GROUPS, tag_key)
+    texts = [named[name].reference for name in ("resource_tags", "tags") if name in named and is_text(named[name])]
+    if texts:
+        expressions["bad_tags_text"] = f"coalesce({', '.join(f'not_json({text})' for text in texts)})"
     if "resource_tags" in named:
         tags = f"coalesce({tags}, {_stripped_map(named['resource_tags'])})"
     if "tags" in named:
@@ -164,7 +167,12 @@ def _map_text(column: DeliveredColumn | None) -> str:
     """Return a map, or a map delivered as text, as JSON text; an empty one is null."""
     if column is None:
         return "cast(null as varchar)"
-    source = f"try_cast({column.reference} as json)" if column.type == "VARCHAR" else f"to_json({column.reference})"
+    text = f"nullif({column.reference}, '')"
+    source = (
+        f"case when json_valid({text}) then json({text}) end"
+        if column.type == "VARCHAR"
+        else f"to_json({column.reference})"
+    )
     return f"nullif(cast({source} as varchar), '{{}}')"
 
 
@@ -174,7 +182,7 @@ def _stripped_map(column: DeliveredColumn) -> str:
     In JSON text a quote inside a string is escaped, so `{"user_` and `,"user_` occur before a key only.
     """
     text = _map_text(column)
-    for old, new in (("user_", ""), ("user:", ""), ("aws_", "aws:")):
+    for old, new in (("aws_", "aws:"), ("user:", ""), ("user_", "")):
         for before in ('{"', ',"'):
             text = f"replace({text}, {literal(before + old)}, {literal(before + new)})"
     return f"without_empty_tags({text})"

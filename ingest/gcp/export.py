@@ -62,7 +62,7 @@ FIELDS: tuple[Field, ...] = (
     Field("labels", "json"),
     Field("system_labels", "json"),
     Field("tags", "json"),
-    Field("credits", "json"),
+    Field("credits", "json", is_strict=True),
     Field("location.location"),
     Field("location.region"),
     Field("location.zone"),

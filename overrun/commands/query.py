@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from overrun.config import Config
+    from sql.warehouse import Warehouse
 
 FORMATS = ("table", "csv", "json", "parquet")
 ROWS_ON_TERMINAL = 1000
@@ -112,39 +114,54 @@ def _asked(sql: str | None, *, tables: bool, columns: str | None) -> tuple[str, 
 
 def _run(request: Request, config: Config, *, is_checked: bool) -> None:
     """Run the query and write its result to stdout or, whole or not at all, to the file."""
-    from overrun.query_run import checked_select, known_table, open_locked_down, query_errors
-    from sql.files import file_errors, remove, rename, temporary_beside
-    from sql.warehouse import literal
+    from overrun.query_run import checked_select, interruptible, known_table, open_locked_down, query_errors
+    from sql.files import temporary_beside
 
     select = request.select if is_checked else checked_select(request.select)
     output = None if request.output is None else _usable(request.output, config)
     temporary = None if output is None else temporary_beside(output)
     with open_locked_down(config.publish, config.warehouse, temporary) as warehouse, query_errors(warehouse):
         parameters = [known_table(warehouse, name) for name in request.parameters]
-        if temporary is None or output is None:
-            _write(warehouse.execute(select, parameters), request, sys.stdout)
-            return
-        try:
-            with file_errors(output):
-                temporary.touch()
-                if request.format == "parquet":
-                    limit = "" if request.limit is None else f" limit {request.limit}"
-                    target = f"{literal(str(temporary))} (format parquet, use_tmp_file false)"
-                    warehouse.execute(f"copy (from ({select}\n){limit}) to {target}", parameters)
-                else:
-                    with temporary.open("w", encoding="utf-8", newline="") as stream:
-                        _write(warehouse.execute(select, parameters), request, stream)
-            rename(temporary, output)
-        finally:
-            remove(temporary)
+        asked = replace(request, select=select, parameters=tuple(parameters), output=output)
+        interruptible(warehouse, lambda is_over: _answer(warehouse, asked, is_over))
 
 
-def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO) -> None:
+def _answer(warehouse: Warehouse, request: Request, is_over: Event) -> None:
+    """Run a checked query and write its result to where it goes; a file appears whole or not at all."""
+    from sql.files import file_errors, remove, rename, temporary_beside
+
+    if request.output is None:
+        _write(warehouse.execute(request.select, request.parameters), request, sys.stdout, is_over)
+        return
+    temporary = temporary_beside(request.output)
+    try:
+        with file_errors(request.output):
+            temporary.touch()
+            if request.format == "parquet":
+                _write_parquet(warehouse, request, temporary)
+            else:
+                with temporary.open("w", encoding="utf-8", newline="") as stream:
+                    _write(warehouse.execute(request.select, request.parameters), request, stream, is_over)
+        rename(temporary, request.output)
+    finally:
+        remove(temporary)
+
+
+def _write_parquet(warehouse: Warehouse, request: Request, file: Path) -> None:
+    """Let DuckDB write the result, which keeps its types."""
+    from sql.warehouse import literal
+
+    limit = "" if request.limit is None else f" limit {request.limit}"
+    target = f"{literal(str(file))} (format parquet, use_tmp_file false)"
+    warehouse.execute(f"copy (from ({request.select}\n){limit}) to {target}", request.parameters)
+
+
+def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO, is_over: Event) -> None:
     """Write what a cursor gives in the format asked for."""
     from overrun.query_formats import WRITERS
 
     columns = [str(column[0]) for column in cursor.description or []]
-    rows = _fetched(cursor)
+    rows = _fetched(cursor, is_over)
     limit = request.limit
     is_cut = request.format == "table" and limit is None and stream.isatty()
     WRITERS[request.format](columns, islice(rows, ROWS_ON_TERMINAL if is_cut else limit), stream)
@@ -152,10 +169,12 @@ def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO) 
         click.echo(f"only the first {ROWS_ON_TERMINAL} rows are shown; --limit N shows more", err=True)
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[Sequence[object]]:
-    """Yield the rows of a cursor, a batch in memory at a time."""
-    while batch := cursor.fetchmany(_ROWS_AT_ONCE):
+def _fetched(cursor: duckdb.DuckDBPyConnection, is_over: Event) -> Iterator[Sequence[object]]:
+    """Yield the rows of a cursor, a batch in memory at a time, until somebody has had enough."""
+    while not is_over.is_set() and (batch := cursor.fetchmany(_ROWS_AT_ONCE)):
         yield from batch
+    if is_over.is_set():
+        raise KeyboardInterrupt
 
 
 def _usable(output: Path, config: Config) -> Path:

@@ -40,10 +40,12 @@ def drop(invocation: Invocation, name: str) -> Exit:
     with run(config, "source drop", run_options(invocation, os.environ, now())) as step:
         with open_warehouse(step) as warehouse:
             dropped = drop_source(warehouse, name)
+            if not dropped:
+                raise CommandFailed(
+                    f"no charges of a source {name}", code=Exit.USAGE, hint="overrun status lists the sources"
+                )
             build_step(step, warehouse)
         publish_step(step)
-    if not dropped:
-        raise CommandFailed(f"no charges of a source {name}", code=Exit.USAGE, hint="overrun status lists the sources")
     click.echo(f"dropped: {dropped} months of {name}", err=invocation.as_json)
     print_report(step.report, invocation)
     return step.report.exit_code

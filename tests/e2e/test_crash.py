@@ -1,15 +1,14 @@
 """A kill at any waypoint: the next night finds everything as an undisturbed one would have left it.
 
-The night that is killed has a month delivered again for the third time (so that a landed version is pruned), a new month,
-a second source, a published copy to replace, and a budget message for Slack and for a mail server.
+The night that is killed has a month delivered for the third time (so that a landed version is pruned), a new month, a
+second source, a published copy to replace, and a budget message for Slack and for a mail server.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -103,7 +102,7 @@ def _no_messages(slack: SlackServer, mail: MailServer) -> Iterator[None]:
 
 
 def check_messages(point: str, edges: list[Edge], number: int, place: House, texts: dict[str, list[str]]) -> None:
-    """See that each channel got its message once; or once more, and marked, where the kill fell between send and mark."""
+    """See that each channel got its message once; or once more, marked, where the kill fell between send and mark."""
     for channel, received in texts.items():
         sent = next(n for n, edge in enumerate(edges) if edge.kind == "send" and channel in edge.detail)
         claimed = max(n for n in range(sent) if edges[n].detail.startswith("update outbox set status = 'sending'"))
@@ -111,7 +110,8 @@ def check_messages(point: str, edges: list[Edge], number: int, place: House, tex
         is_sent = sent < number < marked
         assert len(received) == (2 if is_sent else 1), (point, channel, received)
         is_marked = claimed <= number < marked
-        assert [text.startswith("(resent)") for text in received] == [False, True][-len(received) :] if is_marked else [False]
+        marks = [text.startswith("(resent)") for text in received]
+        assert marks == ([False] if not is_marked else [False, True] if is_sent else [True]), (point, channel, received)
         assert (channel in place.resent()) == is_marked, (point, channel)
 
 
@@ -127,7 +127,7 @@ def points_of(edges: list[Edge]) -> list[int]:
     """Return the edges at which nights are killed: every class before and after, and some more by lot."""
     chosen = set(cover(edges))
     rest = [number for number in range(len(edges)) if number not in chosen]
-    return sorted([*chosen, *Random(20).sample(rest, MORE_POINTS)])
+    return sorted([*chosen, *Random(20).sample(rest, MORE_POINTS)])  # noqa: S311 - a choice that repeats
 
 
 def test_every_class_of_operation_is_met(company: Company) -> None:
@@ -154,7 +154,9 @@ def test_every_class_of_operation_is_met(company: Company) -> None:
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_a_killed_night_heals(company: Company, slack: SlackServer, mail: MailServer, tmp_path: Path, share: int) -> None:
+def test_a_killed_night_heals(
+    company: Company, slack: SlackServer, mail: MailServer, tmp_path: Path, share: int
+) -> None:
     for number in points_of(company.third)[share::SHARES]:
         slack.bodies.clear()
         mail.mails.clear()
@@ -186,7 +188,7 @@ def numbered(edges: list[Edge], *starts: str) -> list[int]:
 def test_months_loaded_before_a_kill_are_built_by_the_next_night(company: Company, tmp_path: Path) -> None:
     place = company.calm.moved(tmp_path / "house")
     place.killed("nightly", "--as-of", THIRD, at="before sql delete from settings")
-    months = 'select distinct strftime({}, \'%Y-%m\') from {} order by 1'
+    months = "select distinct strftime({}, '%Y-%m') from {} order by 1"
     assert ("2026-11",) in query(place.warehouse, months.format('"x_BillingMonth"', "focus.cost_and_usage"))
     assert ("2026-11",) not in query(place.warehouse, months.format("billing_month", "marts.monthly_cost"))
     report = json.loads(place.night(THIRD, "--json").stdout)
@@ -197,12 +199,15 @@ def test_months_loaded_before_a_kill_are_built_by_the_next_night(company: Compan
 
 def test_a_killed_rebuild_leaves_the_old_warehouse(company: Company, tmp_path: Path) -> None:
     before = tables(company.done.warehouse)
-    place = company.done.moved(tmp_path / "undisturbed" / "house")
-    edges = place.run("rebuild", "--as-of", THIRD).edges
-    in_place = max(numbered(edges, "before file rename .warehouse.duckdb.overrun-tmp -> warehouse.duckdb"))
-    points = numbered(edges, "after sql attach", "after sql commit", "after sql update", "before sql close", "after sql close",
-                      "after file unlink", "before file rename .warehouse", "after file rename .warehouse")
-    for number in sorted({*points[:5], *points[-5:], in_place, in_place + 1}):
+    edges = company.done.moved(tmp_path / "undisturbed" / "house").run("rebuild", "--as-of", THIRD).edges
+    in_place = numbered(edges, "before file rename .warehouse.duckdb.overrun-tmp")[0]
+    made = edges[: in_place + 1]
+    points = [
+        *(numbered(made, start)[0] for start in ("after sql open", "after sql attach", "before sql commit")),
+        *(numbered(made, start)[-1] for start in ("after sql commit", "after sql close", "before file rename")),
+        *range(in_place + 1, in_place + 4),
+    ]
+    for number in points:
         point = f"killed {number}: {edges[number]}"
         place = company.done.moved(tmp_path / str(number) / "house")
         place.killed("rebuild", "--as-of", THIRD, at=number)
@@ -215,18 +220,34 @@ def test_a_killed_rebuild_leaves_the_old_warehouse(company: Company, tmp_path: P
 
 def test_a_killed_rename_is_finished_by_the_next_night(company: Company, tmp_path: Path) -> None:
     renamed = company.done.moved(tmp_path / "renamed" / "house")
-    text = (renamed.folder / "overrun.toml").read_text(encoding="utf-8")
-    (renamed.folder / "overrun.toml").write_text(text.replace('name = "aws"', 'name = "acme"\nwas = "aws"'), encoding="utf-8")
+    file = renamed.folder / "overrun.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('name = "aws"', 'name = "acme"\nwas = "aws"'), encoding="utf-8")
     undisturbed = renamed.moved(tmp_path / "undisturbed" / "house")
     edges = undisturbed.night(THIRD).edges
     wanted = outcome(undisturbed)
-    assert query(undisturbed.warehouse, 'select distinct "x_Source" from focus.cost_and_usage order by 1') == [("acme",), ("gcp",)]
-    first, last = min(numbered(edges, "before sql alter table")), max(numbered(edges, "after file rename aws -> acme"))
-    points = numbered(edges[: last + 2], "after sql alter table", "after sql update ops.load_count", "before sql commit", "after sql commit", "after sql checkpoint", "before file rename aws", "after file rename aws", "after file fsync landing")
-    for number in [number for number in points if number >= first]:
+    sources = query(undisturbed.warehouse, 'select distinct "x_Source" from focus.cost_and_usage order by 1')
+    assert sources == [("acme",), ("gcp",)]
+    first, last = numbered(edges, "before sql alter table")[0], numbered(edges, "after file rename aws -> acme")[0]
+    points = [
+        first,
+        *(first + numbered(edges[first:], start)[0] for start in ("after sql alter table", "before sql commit")),
+        *(first + numbered(edges[first:], start)[0] for start in ("after sql commit", "after sql checkpoint")),
+        *range(last - 1, last + 3),
+    ]
+    for number in points:
         point = f"killed {number}: {edges[number]}"
         place = renamed.moved(tmp_path / str(number) / "house")
         place.killed("nightly", "--as-of", THIRD, at=number)
         place.night(THIRD)
         assert differences(outcome(place), wanted) == [], point
         shutil.rmtree(place.folder.parent)
+
+
+def test_what_a_killed_run_could_not_keep_in_memory_is_removed(company: Company, tmp_path: Path) -> None:
+    place = company.done.moved(tmp_path / "house")
+    for name in ("warehouse.duckdb.tmp", ".warehouse.duckdb.overrun-tmp.tmp"):
+        (place.folder / name).mkdir()
+        (place.folder / name / "duckdb_temp_storage_DEFAULT-0.tmp").write_bytes(b"spilt")
+    place.night(THIRD)
+    assert differences(outcome(place), company.after_third) == []

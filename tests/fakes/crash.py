@@ -22,7 +22,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,8 +41,9 @@ _NAMES = (
 )
 _READ = re.compile(r"(?:select|describe|with|set variable|pragma|create or replace temporary)\b")
 _STATEMENT = re.compile(
-    r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|rows of|delete from|update|drop \w+(?: if exists)?"
-    r"|alter table|comment on \w+|attach|detach|pragma|begin \w+|commit|checkpoint|open|close|rollback)(?: ([\w.<>]+))?"
+    r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|rows of|delete from"
+    r"|update|drop \w+(?: if exists)?|alter table|comment on \w+|attach|detach|begin \w+|commit|checkpoint|open|close)"
+    r"(?: ([\w.<>]+))?"
 )
 _FILE = re.compile(r"(\w+) (.*)")
 _MODE_CAPABILITIES = 0b1110
@@ -143,14 +143,18 @@ class Forker:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fakes.crash"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.fakes.crash"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def __enter__(self) -> Self:
         """Return self."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self._process.communicate()
 

@@ -48,6 +48,13 @@ class MailServer:
         """Return the subject of each message."""
         return [str(mail["Subject"]) for mail in self.mails]
 
+    @property
+    def contents(self) -> list[tuple[str, str]]:
+        """Return subject and plain text of each message."""
+        bodies = [mail.get_body(("plain",)) for mail in self.mails]
+        texts = ["" if body is None else str(body.get_content()) for body in bodies]
+        return list(zip(self.subjects, texts, strict=True))
+
 
 def free_port() -> int:
     """Return a port on which nobody listens."""
@@ -68,7 +75,7 @@ def slack_server() -> Iterator[SlackServer]:
             self.end_headers()
             self.wfile.write(b"ok")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
         def handle(self) -> None:

@@ -215,6 +215,13 @@ def test_a_shell_on_the_warehouse_is_named(config: Path, mode: str, capsys: Capt
     assert f"process {shell.pid}" in checks["warehouse"][0]["message"]
 
 
+def test_a_warehouse_that_is_no_database(tmp_path: Path, capsys: Captured) -> None:
+    config = write_house(tmp_path)
+    for content, code in ((b"", Exit.DONE), (b"x" * 5000, Exit.REFUSED)):
+        (tmp_path / "warehouse.duckdb").write_bytes(content)
+        assert doctor(config, capsys)[0] == code
+
+
 def test_logs_that_lie_about(config: Path, loaded: Config) -> None:
     logs = [config.parent / name for name in ("finance.duckdb.wal", "warehouse.duckdb.wal")]
     for log in logs:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -208,19 +206,42 @@ def test_what_is_no_text_is_refused(config: Path, text: str, capsys: Captured) -
     assert "not UTF-8 text" in capsys.readouterr().err
 
 
-def test_an_interrupted_query_is_no_fault(config: Path, repository: Path) -> None:
-    sql = "select count(*) from range(10000000000) as a, range(100000) as b"
-    with subprocess.Popen(
-        [sys.executable, "-m", "overrun", "query", "--config", str(config), sql],
+INTERRUPT = """
+import os, signal, sys, threading
+from overrun.cli import main
+from sql.waypoints import OBSERVER
+
+def press_ctrl_c(kind, detail, edge):
+    if detail.startswith("select count(*)") and edge == "before":
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+# A test run in the background hands on that it ignores the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+OBSERVER.set(press_ctrl_c)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(*) from range(10000000000) as a, range(100000) as b",
+        "select count(*), i from range(9000000) as r(i) group by i",
+    ],
+    ids=["while it computes", "while it is written"],
+)
+def test_an_interrupted_query_is_no_fault(sql: str, config: Path, repository: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT, "query", "--config", str(config), "--format", "csv", sql],
         cwd=repository,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    ) as running:
-        time.sleep(2)
-        running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=30)
-    assert running.returncode == Exit.INTERRUPTED
-    assert err.startswith("error: interrupted")
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == Exit.INTERRUPTED
+    assert done.stderr.strip().startswith("error: interrupted")
 
 
 def test_sql_from_stdin(config: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

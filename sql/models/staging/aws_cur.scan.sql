@@ -55,8 +55,8 @@ select
         where line_item_line_item_type is null
     ) as "noted: empty line item type read as Usage",
     count(*) filter (
-        where bill_billing_period_start_date is not null
-            and date_trunc('month', bill_billing_period_start_date) <> getvariable('billing_month')
+        where date_trunc('month', coalesce(bill_billing_period_start_date, line_item_usage_start_date))
+            <> getvariable('billing_month')
     ) as "noted: billing period other than that of the delivery",
     histogram(
         case

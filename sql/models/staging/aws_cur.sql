@@ -99,7 +99,9 @@ select
     pricing_unit as "PricingUnit",
     nullif(line_item_legal_entity, 'Amazon Web Services, Inc.') as "PublisherName",
     coalesce(
-        nullif(product_region_code, 'global'), regexp_extract(line_item_availability_zone, '^(.+-\d+)[a-z]$', 1)
+        nullif(product_region_code, 'global'),
+        nullif(regexp_extract(line_item_availability_zone, '^([a-z]+(?:-[a-z]+)+-\d+)', 1), ''),
+        aws_region_of_usage_type(line_item_usage_type)
     ) as "RegionId",
     line_item_resource_id as "ResourceId",
     case

@@ -39,8 +39,7 @@ select
     end as "CommitmentDiscountCategory",
     cast(null as varchar) as "CommitmentDiscountName",
     case
-        when "CommitmentDiscountId" is not null and "x_LineItemType" in ('DiscountedUsage', 'SavingsPlanCoveredUsage')
-        then 'Used'
+        when "CommitmentDiscountId" is not null and "ChargeCategory" = 'Usage' then 'Used'
     end as "CommitmentDiscountStatus",
     case
         when "CommitmentDiscountId" is null then null

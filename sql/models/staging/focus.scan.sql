@@ -19,7 +19,7 @@ select
     ) as "noted: billing period other than that of the delivery",
     histogram(
         case
-            when "ChargeCategory" in ('Usage', 'Purchase', 'Tax', 'Credit', 'Adjustment') then null
+            when lower("ChargeCategory") in ('usage', 'purchase', 'tax', 'credit', 'adjustment') then null
             else coalesce("ChargeCategory", '(none)')
         end
     ) as "noted: unknown charge category",

@@ -2,6 +2,20 @@
 -- grain: one row per delivered row
 -- key: x_RowNumber
 -- Source: FOCUS 1.2, Cost and Usage; columns that 1.0 lacks are null or follow from others.
+with
+    charges as (
+        select
+            *,
+            case lower("ChargeCategory")
+                when 'usage' then 'Usage'
+                when 'purchase' then 'Purchase'
+                when 'tax' then 'Tax'
+                when 'credit' then 'Credit'
+                else 'Adjustment'
+            end as charge_category,
+        from landed
+    )
+
 select
     row_number as "x_RowNumber",
     "AvailabilityZone",
@@ -12,13 +26,15 @@ select
     coalesce("BillingCurrency", getvariable('default_currency')) as "BillingCurrency",
     "CapacityReservationId",
     "CapacityReservationStatus",
-    case
-        when "ChargeCategory" in ('Usage', 'Purchase', 'Tax', 'Credit', 'Adjustment') then "ChargeCategory"
-        else 'Adjustment'
-    end as "ChargeCategory",
+    charge_category as "ChargeCategory",
     "ChargeClass",
     "ChargeDescription",
-    coalesce("ChargeFrequency", case when "ChargeCategory" = 'Usage' then 'Usage-Based' else 'One-Time' end) as "ChargeFrequency",
+    case lower("ChargeFrequency")
+        when 'usage-based' then 'Usage-Based'
+        when 'recurring' then 'Recurring'
+        when 'one-time' then 'One-Time'
+        else case when charge_category = 'Usage' then 'Usage-Based' else 'One-Time' end
+    end as "ChargeFrequency",
     coalesce("ChargePeriodEnd", getvariable('next_billing_month')) as "ChargePeriodEnd",
     coalesce("ChargePeriodStart", getvariable('billing_month')) as "ChargePeriodStart",
     "CommitmentDiscountCategory",
@@ -79,18 +95,18 @@ select
     cast(null as decimal(38, 12)) as "x_NetUnblendedCost",
     -- FOCUS does not tell a grant from a refund: its words do.
     case
-        when "ChargeCategory" = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
+        when charge_category = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
         then least(coalesce("BilledCost", 0), 0)
         else 0
     end as "x_PromotionalCredit",
     case
-        when "ChargeCategory" = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
+        when charge_category = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
         then 'promotional'
-        when "ChargeCategory" in ('Credit', 'Adjustment') and contains(lower("ChargeDescription"), 'refund')
+        when charge_category in ('Credit', 'Adjustment') and contains(lower("ChargeDescription"), 'refund')
         then 'refund'
     end as "x_CreditKind",
     getvariable('billing_month') as "x_InvoicePeriodStart",
     getvariable('next_billing_month') as "x_InvoicePeriodEnd",
     cast(null as varchar) as "x_ProjectNumber",
     cast(null as varchar) as "x_ProjectAncestors",
-from landed
+from charges

@@ -8,7 +8,7 @@ select
     coalesce(currency, getvariable('default_currency')) as billing_currency,
     count(*) as rows_read,
     coalesce(sum(cost), 0) + coalesce(sum(gcp_credit_sum(credits)), 0) as delivered_cost,
-    coalesce(sum(rest_cost), 0) as rounded_cost,
+    coalesce(sum(rest_cost), 0) + coalesce(sum(gcp_credit_rest(credits)), 0) as rounded_cost,
     count(*) filter (where cost is null and bad_cost is null) as "noted: empty cost read as 0",
     count(*) filter (
         where usage_start_time is null and bad_usage_start_time is null

@@ -37,7 +37,7 @@ select
     case when kind = 'regular' then coalesce(cost_at_list, gross_cost) else gross_cost + credit_cost end as "ListCost",
     "price.list_price" as "ListUnitPrice",
     case
-        when kind <> 'regular' then null
+        when kind in ('tax', 'adjustment', 'rounding_error', 'credit') then null
         when contains(credits, 'COMMITTED_USAGE_DISCOUNT') then 'Committed'
         when "consumption_model.id" is not null and "consumption_model.id" <> '7754-699E-0EBF' then 'Committed'
         when contains("sku.description", 'Spot') or contains("sku.description", 'Preemptible') then 'Dynamic'
