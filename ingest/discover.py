@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from ingest.aws.cur import CUR
-from ingest.aws.manifest import newest_manifests, resolve_keys
+from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys
 from ingest.checksums import Checksums
 from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import DeliveredFile, Delivery, version_of
@@ -50,10 +50,10 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums)
         raise SourceUnreadable(
             f"{source.location} does not exist", source=source.name, hint="check `location` of the [[source]]"
         )
-    manifests = newest_manifests(source.location) if source.kind == "aws-export" and source.location.is_dir() else []
-    if not manifests:
+    manifests, problems = _manifests(source)
+    if not manifests and not problems:
         return _loose(source, warehouse, checksums)
-    found = Discovered()
+    found = Discovered(problems=problems)
     for manifest in manifests:
         try:
             paths = resolve_keys(source.location, manifest)
@@ -65,6 +65,16 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums)
         if files:
             found.deliveries.append(_delivery(source, manifest.billing_month, files))
     return _within(source, found)
+
+
+def _manifests(source: SourceSettings) -> tuple[list[Manifest], list[SourceUnreadable]]:
+    """Return the manifests of a source that has any; problems know their source."""
+    if source.kind != "aws-export" or not source.location.is_dir():
+        return [], []
+    manifests, problems = newest_manifests(source.location)
+    for problem in problems:
+        problem.located(source=source.name)
+    return manifests, problems
 
 
 def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:

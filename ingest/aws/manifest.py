@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -40,23 +40,37 @@ class Manifest:
         )
 
 
-def newest_manifests(location: Path) -> list[Manifest]:
-    """Return the newest manifest of each month below `location`, oldest month first.
+def newest_manifests(location: Path) -> tuple[list[Manifest], list[SourceUnreadable]]:
+    """Return the newest manifest of each month below `location`, oldest month first, and what is wrong with others.
 
-    Raises SourceUnreadable where a manifest is broken, or where several exports cover one month.
+    A broken manifest, or several exports of one month, is a problem of its own: the other months go on.
     """
     months: dict[date, dict[str, list[Manifest]]] = {}
-    for manifest in _manifests(location):
-        months.setdefault(manifest.billing_month, {}).setdefault(manifest.export, []).append(manifest)
-    for month, exports in months.items():
+    problems: list[SourceUnreadable] = []
+    for path in sorted(location.rglob("*Manifest.json")):
+        try:
+            manifest = _read(path)
+        except SourceUnreadable as error:
+            problems.append(error)
+            continue
+        if manifest is not None:
+            months.setdefault(manifest.billing_month, {}).setdefault(manifest.export, []).append(manifest)
+    newest: list[Manifest] = []
+    for month, exports in sorted(months.items()):
         if len(exports) > 1:
-            raise SourceUnreadable(
-                f"{len(exports)} exports cover {month:%Y-%m}: {', '.join(sorted(exports))}",
-                hint="point `location` at the folder of one of them",
-            )
-    return [
-        max(manifests, key=Manifest.rank) for _, exports in sorted(months.items()) for manifests in exports.values()
-    ]
+            problems.append(_ambiguous(month, exports))
+        else:
+            newest += [max(manifests, key=Manifest.rank) for manifests in exports.values()]
+    return newest, problems
+
+
+def _ambiguous(month: date, exports: Mapping[str, object]) -> SourceUnreadable:
+    """Return the refusal of a month that several exports cover."""
+    return SourceUnreadable(
+        f"{len(exports)} exports cover this month: {', '.join(sorted(exports))}",
+        billing_month=month,
+        hint="point `location` at the folder of one of them",
+    )
 
 
 def resolve_keys(location: Path, manifest: Manifest) -> list[Path]:
@@ -101,19 +115,17 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _manifests(location: Path) -> Iterator[Manifest]:
-    """Yield every manifest below `location`; other JSON files are passed over."""
-    for path in sorted(location.rglob("*Manifest.json")):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise SourceUnreadable(
-                f"the manifest is not readable JSON ({error})", file=path.name, hint="it may be half written; run again"
-            ) from error
-        if isinstance(content, dict):
-            manifest = _legacy(path, content) or _data_export(path, content)
-            if manifest is not None:
-                yield manifest
+def _read(path: Path) -> Manifest | None:
+    """Read one manifest; None where the file is some other JSON."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SourceUnreadable(
+            f"the manifest is not readable JSON ({error})", file=path.name, hint="it may be half written; run again"
+        ) from error
+    if not isinstance(content, dict):
+        return None
+    return _legacy(path, content) or _data_export(path, content)
 
 
 def _legacy(path: Path, content: Mapping[str, object]) -> Manifest | None:

@@ -89,7 +89,7 @@ def test_three_kinds_of_export_of_one_month_under_one_prefix_are_refused(night: 
     problem = night.refusal(source(bucket))
 
     assert type(problem).__name__ == "SourceUnreadable"
-    assert "3 exports cover 2026-10" in str(problem)
+    assert "2026-10: 3 exports cover" in str(problem)
     assert "ml-cur" in str(problem)
     assert "focus-12" in str(problem)
     assert "location" in str(problem.hint)
