@@ -81,13 +81,14 @@ def _judged_rows(warehouse: Warehouse) -> list[tuple[object, ...]]:
 
 
 def _daily_spend(warehouse: Warehouse) -> Mapping[str, dict[date, Decimal]]:
-    """Return budget -> day -> spend, in the period of its status."""
+    """Return budget -> day -> spend, in the period of its status through the night's day."""
     found: dict[str, dict[date, Decimal]] = {}
     rows = warehouse.rows(
         "select spend.budget_id, spend.charge_date, sum(spend.spent_amount)"
         " from core.budget_daily_spend as spend inner join marts.budget_status as status"
         " on spend.budget_id = status.budget_id"
-        " and spend.charge_date >= status.period_start and spend.charge_date < status.period_end"
+        " and spend.charge_date >= status.period_start"
+        " and spend.charge_date <= (select as_of from settings.night)"
         " where status.state <> 'unknown'"
         " group by spend.budget_id, spend.charge_date"
     )

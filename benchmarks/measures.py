@@ -147,7 +147,9 @@ _MARTS = {
     "mart: service by month": (
         "select billing_month, service_name, sum(billed_cost) from marts.service_daily_cost group by all"
     ),
-    "mart: monthly cost": "select * from marts.monthly_cost",
+    "mart: cost by month and account": (
+        "select billing_month, sub_account_id, sum(billed_cost) from marts.monthly_cost group by all"
+    ),
     "mart: budget status": "select * from marts.budget_status",
     "mart: costliest resources of a day": (
         "select resource_id, sum(effective_cost) as cost from marts.resource_daily_cost"
@@ -182,13 +184,12 @@ def _wide_queries() -> dict[str, str]:
 
 
 def _queries(published: Path) -> Iterator[Result]:
-    """Measure queries on the published copy, warm, by the clock."""
+    """Measure queries on the published copy, warm, by the clock: the fastest of several."""
     for bar, queries in ((100, _MARTS), (800, _wide_queries())):
         for name, statement in queries.items():
             said = run_work("query", published, statement).said
-            yield Result(
-                measure=name, figure=said["seconds"] * 1000, unit="ms", bar=bar, detail=f"{said['rows']:.0f} rows"
-            )
+            detail = f"{said['cpu_seconds'] * 1000:.0f} CPU ms, {said['rows']:.0f} rows"
+            yield Result(measure=name, figure=said["seconds"] * 1000, unit="ms", bar=bar, detail=detail)
 
 
 def _ingest_and_build(configuration: Path) -> float:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import resource
-import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -111,12 +110,13 @@ def swap(arguments: Sequence[str]) -> dict[str, float]:
 
 
 def query(arguments: Sequence[str]) -> dict[str, float]:
-    """Run a query on a published copy, warm, and return the median of its times: FILE SQL."""
+    """Run a query on a published copy, warm: the fastest time, since other work of the machine only adds: FILE SQL."""
     with Warehouse.open_published(Path(arguments[0])) as warehouse:
         warehouse.execute(f"set threads = {THREADS}")
         rows = len(warehouse.rows(arguments[1]))
         times = [_timed(lambda: warehouse.rows(arguments[1])) for _ in range(_REPEATS)]
-        return {"seconds": statistics.median(times), "rows": rows}
+        spent = min(measured(lambda: warehouse.rows(arguments[1]))["cpu_seconds"] for _ in range(_REPEATS))
+        return {"seconds": min(times), "cpu_seconds": spent, "rows": rows}
 
 
 def measured(work: Callable[[], object]) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ingest import ledger
 from ingest.errors import LoadRefused, SourceConflict
 from ingest.scan import EFFECTS
@@ -31,19 +33,22 @@ def refuse_totals(load: ledger.LoadRecord) -> None:
 def refuse_shrunk(warehouse: Warehouse, load: ledger.LoadRecord) -> None:
     """Refuse a month that lost more than half of its rows, unless that was said to be right."""
     current = ledger.current_load(warehouse, load.delivery.source, load.delivery.billing_month)
-    if current is not None and load.rows_loaded * 2 < current[1]:
-        raise LoadRefused(
-            f"the month has {load.rows_loaded} rows where {current[1]} are loaded",
-            hint="if that is right, run again with --accept-shrink",
-        )
+    if current is not None:
+        _refuse_half(load, current[1])
 
 
-def settle_holders(warehouse: Warehouse, source: SourceSettings, load: ledger.LoadRecord) -> None:
-    """Take over from the source that this one replaces; refuse where any other holds the same account and month."""
+def settle_holders(
+    warehouse: Warehouse, source: SourceSettings, sources: Sequence[SourceSettings], load: ledger.LoadRecord
+) -> None:
+    """Take over from the source that this one replaces, or whose `from` and `until` no longer hold the month.
+
+    Raises SourceConflict where any other source holds the same account and month.
+    """
     month = load.delivery.billing_month
     for holder, held in ledger.other_holders(warehouse, source.name, month, load.totals).items():
         own = {total.billing_account_id for total in load.totals}
-        if holder != source.replaces or not ledger.accounts(warehouse, holder, month) <= own:
+        leaving = next((other for other in sources if other.name == holder and not other.covers(month)), None)
+        if leaving is None and (holder != source.replaces or not ledger.accounts(warehouse, holder, month) <= own):
             raise SourceConflict(
                 f"billing account {', '.join(sorted(set(held)))} is loaded from source {holder} already",
                 hint=f'keep one of the two, or set `replaces = "{holder}"` in {source.name}, or part them by `from`'
@@ -51,3 +56,20 @@ def settle_holders(warehouse: Warehouse, source: SourceSettings, load: ledger.Lo
             )
         old = part_name(holder, month)
         ledger.retire(warehouse, holder, month, [old, tags_name(old)])
+
+
+def refuse_stub(warehouse: Warehouse, source: SourceSettings, load: ledger.LoadRecord) -> None:
+    """Refuse to replace another source's month by less than half of its rows, unless that was said to be right."""
+    if source.replaces is not None:
+        replaced = ledger.current_load(warehouse, source.replaces, load.delivery.billing_month)
+        if replaced is not None:
+            _refuse_half(load, replaced[1])
+
+
+def _refuse_half(load: ledger.LoadRecord, rows: int) -> None:
+    """Refuse a load that has less than half of `rows`."""
+    if load.rows_loaded * 2 < rows:
+        raise LoadRefused(
+            f"the month has {load.rows_loaded} rows where {rows} are loaded",
+            hint="if that is right, run again with --accept-shrink",
+        )

@@ -6,6 +6,7 @@ belongs to the months of its rows, so one new file touches those months only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -19,11 +20,12 @@ from ingest.checksums import Checksums
 from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.errors import LoadRefused, SourceUnreadable
-from ingest.explain import unreadable
+from ingest.explain import explained
 from ingest.focus.export import FOCUS
 from ingest.formats import SUFFIXES, format_of
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
+from ingest.listing import list_files
 from ingest.source import SourceKind, SourceSettings
 from sql.warehouse import Warehouse, quoted
 
@@ -32,6 +34,9 @@ DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
     "gcp-export": (GCP_EXPORT, FOCUS),
     "focus-export": (FOCUS,),
 }
+_MONTH = re.compile(r"(?:19|20|21)\d{2}-\d{2}")
+_PERIOD_FOLDER = re.compile(r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d{4}/month=\d{1,2})/", re.IGNORECASE)
+"""Folders of the provider's own layouts: files there without a manifest are a delivery that is not finished."""
 ALL_DATASETS = (CUR, GCP_EXPORT, FOCUS)
 
 
@@ -53,8 +58,8 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums)
     manifests, problems = _manifests(source)
     if not manifests and not problems:
         return _loose(source, warehouse, checksums)
-    found = Discovered(problems=problems)
-    for manifest in manifests:
+    found = Discovered(problems=[error for error in problems if _concerns(source, error)])
+    for manifest in (manifest for manifest in manifests if source.covers(manifest.billing_month)):
         try:
             paths = resolve_keys(source.location, manifest)
             files = tuple(checksums.file(path, path.name) for path in paths)
@@ -64,7 +69,12 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums)
             continue
         if files:
             found.deliveries.append(_delivery(source, manifest.billing_month, files))
-    return _within(source, found)
+    return found
+
+
+def _concerns(source: SourceSettings, error: SourceUnreadable) -> bool:
+    """Return whether a problem is about a month that belongs to the source, or about no certain month."""
+    return error.billing_month is None or source.covers(error.billing_month)
 
 
 def _manifests(source: SourceSettings) -> tuple[list[Manifest], list[SourceUnreadable]]:
@@ -88,8 +98,11 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
                 hint=f"read are {', '.join(sorted(SUFFIXES))}",
             )
         return Discovered()
-    files = [checksums.file(path, path.name) for path in paths]
+    files, repeated = _distinct([checksums.file(path, path.name) for path in paths])
+    passed_over += [f"{file.name} (same content as another)" for file in repeated]
     period = source.period or (None if source.kind == "aws-export" else "from-rows")
+    if period is None and all(_PERIOD_FOLDER.search(path.as_posix()) for path in paths):
+        return Discovered()
     if period is None:
         raise SourceUnreadable(
             "the files have no manifest that says which month they are",
@@ -102,13 +115,20 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
     else:
         month = date.fromisoformat(f"{period}-01")
         found.deliveries = [_delivery(source, month, tuple(files), stated=True)]
-    return _within(source, found)
+    found.deliveries = [delivery for delivery in found.deliveries if source.covers(delivery.billing_month)]
+    return found
+
+
+def _distinct(files: Sequence[DeliveredFile]) -> tuple[list[DeliveredFile], list[DeliveredFile]]:
+    """Return the files whose content is not that of an earlier one, and the rest: copies must not count twice."""
+    first = {file.sha256: file for file in reversed(files)}
+    kept = [file for file in files if first[file.sha256] is file]
+    return kept, [file for file in files if first[file.sha256] is not file]
 
 
 def _listed(location: Path) -> tuple[list[Path], list[str]]:
-    """Return the files that are read and the names of those that are passed over; hidden ones do not count."""
-    candidates = [location] if location.is_file() else sorted(location.rglob("*"))
-    visible = [path for path in candidates if path.is_file() and not path.name.startswith(".")]
+    """Return the files that are read and the names of those that are passed over."""
+    visible = list_files(location)
     readable = [path for path in visible if format_of(path) is not None and not path.name.endswith("Manifest.json")]
     return readable, [path.name for path in visible if path not in set(readable)]
 
@@ -139,14 +159,12 @@ def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse
         described = describe_files([file], DATASETS[source.kind], warehouse)
         create_landed_view(warehouse, described, None)
         rows = warehouse.rows(f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1")
-        if any(row[0] is None for row in rows):
+        if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
             raise _without_month(described, file, warehouse)
-    except SourceUnreadable as error:
-        raise error.located(source=source.name) from error
-    except LoadRefused as error:
+    except (SourceUnreadable, LoadRefused) as error:
         raise error.located(source=source.name) from error
     except duckdb.Error as error:
-        raise unreadable(error, file.name).located(source=source.name) from error
+        raise explained(error, file.name).located(source=source.name) from error
     return [str(row[0]) for row in rows if row[0] is not None]
 
 
@@ -157,7 +175,8 @@ def _without_month(described: Described, file: DeliveredFile, warehouse: Warehou
     ]
     found = warehouse.row(
         f"select row_number, coalesce({', '.join([*dates, 'null'])}, '') from landed"
-        f" where {described.dataset.month} is null order by 1 limit 1"
+        f" where {described.dataset.month} is null or year({described.dataset.month}) not between 1900 and 2199"
+        " order by 1 limit 1"
     )
     number, text = found or ("", "")
     return LoadRefused(f"row {number} tells no billing month (its usage start is {str(text)[:60]!r})", file=file.name)
@@ -181,14 +200,3 @@ def _delivery(
         month_is_stated=stated,
         currency=source.currency,
     )
-
-
-def _within(source: SourceSettings, found: Discovered) -> Discovered:
-    """Keep the months between `from` and `until` of the source."""
-    found.deliveries = [
-        delivery
-        for delivery in found.deliveries
-        if (source.from_month is None or delivery.billing_month >= source.from_month)
-        and (source.until_month is None or delivery.billing_month < source.until_month)
-    ]
-    return found

@@ -6,7 +6,6 @@ import re
 
 import duckdb
 
-from ingest.delivery import Delivery
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
 
 _CSV_LINE = re.compile(r"CSV Error on Line: (?P<line>\d+)")
@@ -14,12 +13,18 @@ _CSV_FILE = re.compile(r"file\s*=\s*(?P<file>\S+)")
 _REASONS = ("Expected", "Value with", "Invalid")
 
 
-def explained(error: duckdb.Error, delivery: Delivery) -> IngestError:
-    """Return the error for what DuckDB said of a delivery; an error that is no fault of a file is raised again."""
+def explained(error: duckdb.Error, files: str) -> IngestError:
+    """Return the error for what DuckDB said while it read `files`; one that is no file's fault is raised again."""
     text = str(error)
     file = _CSV_FILE.search(text)
-    name = file["file"].rsplit("/", 1)[-1] if file else ", ".join(item.name for item in delivery.files[:3])
-    return _explained(error, text, name).located(source=delivery.source, billing_month=delivery.billing_month)
+    name = file["file"].rsplit("/", 1)[-1] if file else files
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return LoadRefused(
+            "there is not enough memory to read it",
+            file=name,
+            hint="raise memory_limit in [warehouse], or make room for temp_directory",
+        )
+    return _explained(error, text, name)
 
 
 def unreadable(error: duckdb.Error, file: str | None) -> SourceUnreadable:

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from ingest.delivery import DeliveredFile
 from ingest.errors import LoadRefused
-from ingest.formats import FileShape
+from ingest.formats import MAX_LINE_BYTES, FileShape
 
 _CHUNK_BYTES = 1 << 20
 
@@ -24,17 +24,27 @@ def refuse_uneven_rows(file: DeliveredFile, shape: FileShape) -> None:
     width = len(shape.columns)
     with _opened(file, shape) as stream:
         commas, lines = _count(stream)
-    if commas == (width - 1) * lines:
-        return
-    with _opened(file, shape) as stream:
-        reader = csv.reader(_decoded(stream))
-        for fields in reader:
-            if fields and len(fields) != width:
-                raise LoadRefused(
-                    f"line {reader.line_num}: expected {width} fields, found {len(fields)}",
-                    file=file.name,
-                    hint="a comma in a text must stand in quotes; deliver the file again",
-                )
+    if commas != (width - 1) * lines:
+        _refuse_first(file, shape, width)
+
+
+def _refuse_first(file: DeliveredFile, shape: FileShape, width: int) -> None:
+    """Read field by field and refuse the first row that does not fit; blank lines do not count."""
+    limit = csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        with _opened(file, shape) as stream:
+            reader = csv.reader(_decoded(stream))
+            for fields in reader:
+                if fields and len(fields) != width:
+                    raise LoadRefused(
+                        f"line {reader.line_num}: expected {width} fields, found {len(fields)}",
+                        file=file.name,
+                        hint="a comma in a text must stand in quotes; deliver the file again",
+                    )
+    except csv.Error as error:
+        raise LoadRefused(f"the file is not CSV ({error})", file=file.name, hint="deliver it again") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _count(stream: BinaryIO) -> tuple[int, int]:

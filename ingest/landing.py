@@ -21,10 +21,12 @@ from sql.files import (
     rename,
     sync_directory,
     sync_file,
+    temporary_beside,
     write_text,
 )
 
 RECORD = "delivery.json"
+IN_FORCE = "in-force"
 KEPT_VERSIONS = 2
 """The version in force and the one before it, which answers what a restatement changed."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]")
@@ -41,8 +43,9 @@ def land(landing: Path, delivery: Delivery) -> Delivery:
     Raises SourceUnreadable where a file changed or vanished while it was copied; nothing is then landed.
     """
     target = version_directory(landing, delivery)
-    if not target.is_dir():
-        temporary = target.with_name(f".{target.name}{TEMPORARY_MARK}")
+    if not (target / RECORD).is_file():
+        remove_tree(target)
+        temporary = temporary_beside(target)
         remove_tree(temporary)
         make_directory(temporary)
         names = _names(delivery)
@@ -72,12 +75,31 @@ def read_landed(directory: Path, source: str, billing_month: date) -> Delivery:
     )
 
 
+def note_in_force(landing: Path, source: str, billing_month: date, version: str) -> None:
+    """Note which landed version is loaded, for a rebuild that has no ledger to ask."""
+    path = landing / source / f"{billing_month:%Y-%m}" / IN_FORCE
+    if path.parent.is_dir() and (not path.is_file() or path.read_text(encoding="utf-8") != version):
+        write_text(path, version)
+
+
+def version_in_force(month: Path) -> str | None:
+    """Return the version that `note_in_force` noted in a month's directory; without a note, the one landed last."""
+    noted = month / IN_FORCE
+    if noted.is_file():
+        return noted.read_text(encoding="utf-8")
+    versions = [path for path in month.iterdir() if (path / RECORD).is_file() and not path.name.startswith(".")]
+    return max(versions, key=lambda path: path.stat().st_mtime_ns).name if versions else None
+
+
 def prune(landing: Path, source: str, billing_month: date, kept: list[str]) -> None:
-    """Remove the versions of a month that are not in `kept`."""
+    """Remove the versions of a month that are not in `kept`; one that is half removed bears no version's name."""
     month = landing / source / f"{billing_month:%Y-%m}"
     for directory in sorted(month.iterdir()) if month.is_dir() else []:
-        if directory.name not in kept:
-            remove_tree(directory)
+        if directory.is_dir() and directory.name not in kept:
+            leaving = directory if directory.name.startswith(".") else temporary_beside(directory)
+            if leaving != directory:
+                rename(directory, leaving)
+            remove_tree(leaving)
 
 
 def remove_interrupted(landing: Path) -> None:

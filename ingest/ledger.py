@@ -66,7 +66,7 @@ def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str
         "select version from ops.load where source = ? and billing_month = ? order by sequence desc",
         [source, billing_month],
     )
-    return [str(row[0]) for row in rows]
+    return list(dict.fromkeys(str(row[0]) for row in rows))
 
 
 def other_holders(

@@ -18,7 +18,7 @@ from decimal import Decimal
 import duckdb
 
 from ingest import ledger
-from ingest.control import refuse_shrunk, refuse_totals, settle_holders
+from ingest.control import refuse_shrunk, refuse_stub, refuse_totals, settle_holders
 from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
@@ -41,6 +41,8 @@ class LoadOptions:
 
     loaded_at: datetime
     accept_shrink: bool = False
+    sources: Sequence[SourceSettings] = ()
+    """All that are configured, to tell which source a month now belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,8 @@ def load_delivery(
     except IngestError as error:
         raise error.located(source=delivery.source, billing_month=delivery.billing_month)  # noqa: B904 - the same error
     except duckdb.Error as error:
-        raise explained(error, delivery) from error
+        names = ", ".join(file.name for file in delivery.files[:3])
+        raise explained(error, names).located(source=delivery.source, billing_month=delivery.billing_month) from error
     warehouse.checkpoint()
     return loaded
 
@@ -114,7 +117,8 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     refuse_totals(loaded)
     if not options.accept_shrink:
         refuse_shrunk(warehouse, loaded)
-    settle_holders(warehouse, source, loaded)
+        refuse_stub(warehouse, source, loaded)
+    settle_holders(warehouse, source, options.sources, loaded)
     ledger.record(warehouse, loaded)
     refresh_views(warehouse)
     return loaded

@@ -1,8 +1,8 @@
 """The warehouse made anew from landed files: after a new conversion, or because somebody asks for it.
 
 The new file is built beside the old one, every month from the landed version in force; a month whose landed files were
-pruned is copied from the old warehouse, where its part still has the right columns. Control totals must equal those of
-the old ledger. Then one rename puts the new file in place: a crash at any point leaves the old one.
+pruned is copied from the old warehouse, where this version's view still reads its part. Control totals must equal those
+of the old ledger. Then one rename puts the new file in place: a crash at any point leaves the old one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from ingest.discover import DATASETS
+import duckdb
+
+from ingest.conversion import mark_converted
+from ingest.discover import ALL_DATASETS, DATASETS
 from ingest.errors import LoadRefused
 from ingest.landed import create_macros
-from ingest.landing import RECORD, read_landed
+from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
+from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
-from sql.parts import conversion_hash, part_name, prepare, read_meta, refresh_views, tags_name
+from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.publish import log_of
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
@@ -34,7 +37,6 @@ class Held:
     source: str
     billing_month: date
     version: str
-    export_kind: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +45,6 @@ class RebuildReport:
 
     loaded: int
     copied: int
-
-
-def needs_rebuild(warehouse: Warehouse) -> bool:
-    """Return whether the parts were made by another conversion than this version's; a new file has none."""
-    if not warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'"):
-        return False
-    return read_meta(warehouse, "conversion_hash") != conversion_hash()
 
 
 def rebuild(
@@ -63,6 +58,10 @@ def rebuild(
     temporary = temporary_beside(settings.path)
     for leftover in (temporary, log_of(temporary)):
         remove(leftover)
+    if settings.path.exists():
+        # A killed run may have left committed loads in the log: opening and closing writes them into the file.
+        with Warehouse.open(settings):
+            pass
     try:
         with Warehouse.open(replace(settings, path=temporary)) as fresh:
             report = _fill(fresh, settings.path, sources, landing, now, progress)
@@ -81,6 +80,7 @@ def _fill(
 ) -> RebuildReport:
     """Load or copy every month that is held, then take over the history of the ledger."""
     prepare(fresh)
+    mark_converted(fresh)
     create_macros(fresh)
     has_old = old.exists()
     if has_old:
@@ -98,6 +98,7 @@ def _fill(
     if has_old:
         _prove(fresh)
         _take_over_history(fresh)
+        _take_over_retired_sources(fresh)
         fresh.execute("detach old")
     return RebuildReport(loaded=loaded, copied=copied)
 
@@ -105,35 +106,27 @@ def _fill(
 def _held_in_ledger(fresh: Warehouse) -> list[Held]:
     """Return the months that the old ledger has in force."""
     rows = fresh.rows(
-        "select source, billing_month, version, export_kind from old.ops.load where is_current"
-        " order by source, billing_month"
+        "select source, billing_month, version from old.ops.load where is_current order by source, billing_month"
     )
     return [_held(row) for row in rows]
 
 
 def _held(row: tuple[object, ...]) -> Held:
     """Return a row of the old ledger."""
-    source, month, version, kind = row
+    source, month, version = row
     if not isinstance(month, date):
         raise TypeError("billing_month is a date")
-    return Held(source=str(source), billing_month=month, version=str(version), export_kind=str(kind))
+    return Held(source=str(source), billing_month=month, version=str(version))
 
 
 def _held_in_landing(landing: Path) -> list[Held]:
-    """Return the latest landed version of each month, where there is no ledger any more."""
+    """Return the landed version in force of each month, where there is no ledger any more."""
     held: list[Held] = []
     for month in sorted(landing.glob("*/????-??")):
-        versions = [path for path in month.iterdir() if (path / RECORD).is_file() and not path.name.startswith(".")]
-        if versions:
-            newest = max(versions, key=lambda path: path.stat().st_mtime_ns)
-            held.append(
-                Held(
-                    source=month.parent.name,
-                    billing_month=date.fromisoformat(f"{month.name}-01"),
-                    version=newest.name,
-                    export_kind=None,
-                )
-            )
+        version = version_in_force(month)
+        if version is not None:
+            first = date.fromisoformat(f"{month.name}-01")
+            held.append(Held(source=month.parent.name, billing_month=first, version=version))
     return held
 
 
@@ -148,8 +141,7 @@ def _load(fresh: Warehouse, held: Held, sources: Sequence[SourceSettings], landi
     configured = {source.name: source for source in sources}
     retired = SourceSettings(name=held.source, kind="focus-export", location=landing)
     source = configured.get(held.source, retired)
-    any_kind = {dataset.staging: dataset for datasets in DATASETS.values() for dataset in datasets}
-    datasets = DATASETS[source.kind] if held.source in configured else tuple(any_kind.values())
+    datasets = DATASETS[source.kind] if held.source in configured else ALL_DATASETS
     options = LoadOptions(loaded_at=now.astimezone(UTC).replace(tzinfo=None), accept_shrink=True)
     load_delivery(fresh, delivery, source, datasets, options)
 
@@ -166,7 +158,20 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
             )
             condition = f"{in_force} and is_current" if table is LOAD else in_force
             _take_over(fresh, table, condition, [held.source, held.billing_month])
+        _see_that_it_fits(fresh, held)
+
+
+def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
+    """Make the view again; raises LoadRefused where this version's view does not read the copied part."""
+    try:
         refresh_views(fresh)
+    except duckdb.BinderException as error:
+        raise LoadRefused(
+            "the landed files were removed, and the loaded part is of a version that is read no more",
+            source=held.source,
+            billing_month=held.billing_month,
+            hint="deliver the month's files again, or run the earlier version",
+        ) from error
 
 
 def _prove(fresh: Warehouse) -> None:
@@ -201,6 +206,12 @@ def _take_over_history(fresh: Warehouse) -> None:
         _take_over(fresh, LOAD, "not is_current")
         for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
             _take_over(fresh, table, f"load_id not in (select load_id from {table.full_name})")
+
+
+def _take_over_retired_sources(fresh: Warehouse) -> None:
+    """Keep what the old warehouse knows of sources; the next build replaces those that are still configured."""
+    with fresh.transaction():
+        _take_over(fresh, next(table for table in SETTINGS_TABLES if table.full_name == "settings.source"), "true")
 
 
 def _take_over(fresh: Warehouse, table: Table, condition: str, parameters: Sequence[object] = ()) -> None:

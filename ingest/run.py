@@ -9,11 +9,12 @@ from pathlib import Path
 
 from ingest import ledger
 from ingest.checksums import Checksums
+from ingest.conversion import mark_converted
 from ingest.delivery import Delivery
 from ingest.discover import DATASETS, Discovered, discover
 from ingest.errors import IngestError
 from ingest.landed import create_macros
-from ingest.landing import KEPT_VERSIONS, land, prune, remove_interrupted
+from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
 from sql.parts import prepare
@@ -61,6 +62,7 @@ def ingest(
 ) -> IngestReport:
     """Load what the sources newly deliver. Problems are collected in the report, never raised."""
     prepare(warehouse)
+    mark_converted(warehouse)
     create_macros(warehouse)
     remove_interrupted(options.landing)
     checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
@@ -94,23 +96,27 @@ def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Deliver
     warehouse, options, month = work.warehouse, work.options, delivery.billing_month
     if not _is_wanted(work, source, delivery):
         work.report.unchanged.append(delivery)
-        _prune(work, delivery)
+        _tidy(work, delivery)
         return
     work.progress(f"{source.name}: loading {month:%Y-%m}")
     try:
         landed = land(options.landing, delivery)
-        loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink)
+        loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink, sources=work.sources)
         work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
     except IngestError as error:
         work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
-    _prune(work, delivery)
+    _tidy(work, delivery)
 
 
-def _prune(work: _Ingesting, delivery: Delivery) -> None:
-    """Remove landed versions that nothing needs any more; each night, since the last may have been cut short."""
-    versions = ledger.versions(work.warehouse, delivery.source, delivery.billing_month)
-    prune(work.options.landing, delivery.source, delivery.billing_month, versions[:KEPT_VERSIONS])
+def _tidy(work: _Ingesting, delivery: Delivery) -> None:
+    """Note the landed version in force and remove what nothing needs; each night, since a kill may have come before."""
+    source, month = delivery.source, delivery.billing_month
+    versions = ledger.versions(work.warehouse, source, month)
+    current = ledger.current_load(work.warehouse, source, month)
+    if current is not None:
+        note_in_force(work.options.landing, source, month, current[0])
+    prune(work.options.landing, source, month, versions[:KEPT_VERSIONS])
 
 
 def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> bool:

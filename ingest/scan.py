@@ -17,7 +17,7 @@ from ingest.dataset import Described
 from ingest.delivery import Delivery
 from ingest.errors import LoadRefused
 from ingest.fieldcount import refuse_uneven_rows
-from ingest.fields import CONVERTED
+from ingest.fields import CONVERTED, Field
 from ingest.formats import table_function
 from ingest.landed import columns_of, unknown_columns
 from ingest.ledger import Count
@@ -144,11 +144,14 @@ def _parquet_rows(warehouse: Warehouse, paths: Sequence[str]) -> list[int]:
 def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequence[ScanRow]) -> None:
     """Refuse a value that does not convert in a required column, naming the first one."""
     for item in described.dataset.fields:
-        if not (item.is_required or item.is_strict) or not any(row.number(f"bad: {item.name}") for row in scan):
-            continue
         bad = quoted("bad_" + item.name)
+        refused = (
+            f"{bad} is not null" if item.is_required or item.is_strict else f"try_cast({bad} as double) is not null"
+        )
+        if not _may_be_refused(item) or not any(row.number(f"bad: {item.name}") for row in scan):
+            continue
         found = warehouse.row(
-            f"select file_name, row_number, {bad} from landed where {bad} is not null order by row_number limit 1"
+            f"select file_name, row_number, {bad} from landed where {refused} order by row_number limit 1"
         )
         if found is None:
             continue
@@ -159,6 +162,11 @@ def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequen
             file=str(found[0]).rsplit("/", 1)[-1],
             hint="the bill cannot be read without it; deliver the file again, or correct it",
         )
+
+
+def _may_be_refused(item: Field) -> bool:
+    """Return whether any value of a field fails the load: NaN, infinity and overflow do so in every money column."""
+    return item.is_required or item.is_strict or item.type == "money"
 
 
 def _refuse_scan(delivery: Delivery, scan: Sequence[ScanRow]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 SourceKind = Literal["aws-export", "gcp-export", "focus-export"]
-SOURCE_KINDS: tuple[SourceKind, ...] = ("aws-export", "gcp-export", "focus-export")
 DEFAULT_SETTLE_DAYS: dict[SourceKind, int] = {"aws-export": 1, "gcp-export": 2, "focus-export": 2}
 
 
@@ -34,3 +33,9 @@ class SourceSettings:
     """First month that belongs to this source."""
     until_month: date | None = None
     """First month that no longer belongs to this source (half-open)."""
+
+    def covers(self, billing_month: date) -> bool:
+        """Return whether `from` and `until` leave a month to this source."""
+        return (self.from_month is None or billing_month >= self.from_month) and (
+            self.until_month is None or billing_month < self.until_month
+        )

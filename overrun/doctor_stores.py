@@ -17,13 +17,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ingest.conversion import conversion_hash
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation, open_copy
 from sql.contract import META, SCHEMA_VERSION
 from sql.errors import StateError, WarehouseError, WarehouseLocked
 from sql.lock import holder
-from sql.parts import conversion_hash, read_meta
+from sql.meta import read_meta
 from sql.publish import find_writer, log_of
 from sql.state import PublishedFile, Run, StateStore
 

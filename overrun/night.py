@@ -18,8 +18,9 @@ import structlog
 
 from alerts.run import DeliveryReport, conclude, deliver
 from analysis.run import analyse
+from ingest.conversion import mark_converted, needs_rebuild
 from ingest.errors import IngestError
-from ingest.rebuild import needs_rebuild, rebuild
+from ingest.rebuild import rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
@@ -31,7 +32,7 @@ from sql.files import make_directory, remove, remove_tree, temporary_beside
 from sql.lock import run_lock
 from sql.parts import prepare
 from sql.publish import PublishReport, log_of, publish, spill_of
-from sql.runner import BuildReport, build
+from sql.runner import BuildReport, build, is_current
 from sql.settings import replace_settings
 from sql.state import Problem, StateStore
 from sql.warehouse import Warehouse
@@ -133,6 +134,7 @@ def open_warehouse(night: Run) -> Iterator[Warehouse]:
         is_outdated = needs_rebuild(warehouse)
         if not is_outdated:
             prepare(warehouse)
+            mark_converted(warehouse)
             yield warehouse
     if is_outdated:
         night.options.say("the warehouse was made by another version: making it anew from landed files")
@@ -196,13 +198,13 @@ def publish_step(night: Run, *, force: bool = False) -> None:
     night.options.say("publishing")
     with _kept_failures(night):
         with open_warehouse(night) as warehouse:
+            if not is_current(warehouse):
+                raise WarehouseError("the tables are not built from what is loaded", hint="run overrun build first")
             build_id = content_id(warehouse)
-        published = [publish(config.warehouse.path, config.publish, build_id, night.state, force=force)]
-        published += [
-            publish_excerpt(config.warehouse, config.publish, further.path, further.teams, build_id, night.state)
-            for further in config.publications
-        ]
-        night.report.published = published
+        keep = night.report.published.append
+        keep(publish(config.warehouse.path, config.publish, build_id, night.state, force=force))
+        for further in config.publications:
+            keep(publish_excerpt(config.warehouse, config.publish, further.path, further.teams, build_id, night.state))
     for copy in night.report.published:
         if copy.writer_pid is not None:
             structlog.get_logger().warning("published_copy_open_for_writing", path=str(copy.path), pid=copy.writer_pid)

@@ -74,19 +74,18 @@ def print_report(report: NightReport, invocation: Invocation) -> None:
         hint = getattr(error, "hint", None)
         if hint:
             click.echo(f"\nhint: {visible(hint)}\n", err=True)
-    _print_kept(report)
+    for text in _kept_texts(report):
+        click.echo(text)
     if invocation.verbosity > 0 or (invocation.verbosity == 0 and sys.stdout.isatty()):
         for line in _summary(report):
             click.echo(visible(line))
 
 
-def _print_kept(report: NightReport) -> None:
-    """Show the messages that no channel takes; they are kept, and this is where they are read."""
+def _kept_texts(report: NightReport) -> list[str]:
+    """Return the messages that no channel takes; they are kept, and this is where they are read."""
     from alerts.render import plain_text
 
-    for queued in report.queued:
-        if not queued.channel:
-            click.echo(plain_text(queued.message, is_resent=False))
+    return [plain_text(queued.message, is_resent=False) for queued in report.queued if not queued.channel]
 
 
 def _summary(report: NightReport) -> list[str]:
@@ -128,6 +127,7 @@ def _as_json(report: NightReport) -> dict[str, object]:
         "built": len(report.built.built) if report.built else 0,
         "published": [{"path": str(item.path), "is_new": item.is_new} for item in report.published],
         "queued": len(report.queued),
+        "kept_messages": _kept_texts(report),
         "sent": report.delivered.sent if report.delivered else 0,
         "pending": report.delivered.pending if report.delivered else 0,
         "problems": [

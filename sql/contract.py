@@ -121,7 +121,7 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_UnblendedCost", MONEY, "Cost as delivered: AWS unblended cost, GCP cost before credits"),
     Column("x_NetUnblendedCost", MONEY, "AWS net unblended cost as delivered"),
     Column("x_PromotionalCredit", MONEY, "Part of BilledCost that is a promotional credit; zero or negative"),
-    Column("x_CreditKind", "VARCHAR", "promotional, negotiated or refund, on rows that are one; else null"),
+    Column("x_CreditKind", "VARCHAR", "promotional, negotiated, refund or purchase refund, on such rows; else null"),
     Column("x_InvoicePeriodStart", "TIMESTAMP", "First instant of the provider's own invoice period, UTC"),
     Column("x_InvoicePeriodEnd", "TIMESTAMP", "First instant after the provider's own invoice period, UTC"),
     Column("x_Credits", "VARCHAR", "GCP credits as delivered, JSON text"),

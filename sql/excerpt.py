@@ -6,14 +6,14 @@ restatements) are left out; data freshness is everybody's.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from sql.contract import COST_AND_USAGE
-from sql.files import make_directory, remove, temporary_beside
 from sql.parts import comment_on_table
-from sql.publish import PublishReport, as_left, find_writer, is_current, log_of, put_in_place
+from sql.publish import PublishReport, replace_copy
 from sql.state import StateStore
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
@@ -30,20 +30,14 @@ def publish_excerpt(
     settings: WarehouseSettings, published: Path, target: Path, teams: Sequence[str], build_id: str, state: StateStore
 ) -> PublishReport:
     """Replace `target` by the excerpt of `published` for `teams`, where that is newer."""
-    excerpt_id = f"{build_id} {' '.join(sorted(teams))}"
-    writer = find_writer(target)
-    if is_current(target, excerpt_id, state):
-        return PublishReport(path=target, is_new=False, writer_pid=writer)
-    make_directory(target.parent)
-    temporary = temporary_beside(target)
-    for leftover in (temporary, log_of(temporary)):
-        remove(leftover)
-    with Warehouse.open(replace(settings, path=temporary)) as excerpt:
-        _fill(excerpt, published, teams)
-        excerpt.checkpoint()
-    put_in_place(temporary, target)
-    state.record_published(as_left(target, excerpt_id))
-    return PublishReport(path=target, is_new=True, writer_pid=writer)
+    excerpt_id = f"{build_id} {json.dumps(sorted(teams))}"
+
+    def make(temporary: Path) -> None:
+        with Warehouse.open(replace(settings, path=temporary)) as excerpt:
+            _fill(excerpt, published, teams)
+            excerpt.checkpoint()
+
+    return replace_copy(target, excerpt_id, state, make)
 
 
 def _fill(excerpt: Warehouse, published: Path, teams: Sequence[str]) -> None:

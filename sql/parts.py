@@ -6,14 +6,14 @@ for the part (source, load, month) is written into the view as literals, so that
 on month or source rules out. A swap is `create or replace` of one table; the view is made again in the same
 transaction, because its literals change with every load.
 
-Reads `ops.load`; written by `ingest.load`; read by the model runner (`month_relation`) and by people (the view).
+Reads `ops.load`; written by `ingest.load`; read by the model runner (`relation_over`) and by people (the view).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -23,9 +23,9 @@ from importlib.resources.abc import Traversable
 from sql.contract import (
     ANALYSIS_TABLES,
     COST_AND_USAGE,
+    FINGERPRINT,
     META,
     OPS_TABLES,
-    SCHEMA_VERSION,
     SCHEMAS,
     SETTINGS_TABLES,
     STAGING_OF,
@@ -33,6 +33,7 @@ from sql.contract import (
     Table,
 )
 from sql.errors import ModelError
+from sql.meta import is_prepared, read_meta, write_meta
 from sql.warehouse import Warehouse, literal, quoted
 
 LOAD_COLUMNS = ("x_Source", "x_LoadId", "x_BillingMonth", "BillingPeriodStart", "BillingPeriodEnd")
@@ -74,9 +75,10 @@ def next_month(billing_month: date) -> date:
 def prepare(warehouse: Warehouse) -> None:
     """Create the schemas, the tables of `sql.contract`, the macros and the views over parts, where they are missing.
 
-    Where a macro, a view text or the contract has changed since the file was last prepared, they are made again.
+    Where a macro, a view text or the contract has changed since the file was last prepared, they are made again; a
+    table of `settings` or `analysis` of another shape is replaced by an empty one, which the next build fills.
     """
-    present = warehouse.value("select count(*) from duckdb_tables() where schema_name = 'ops' and table_name = 'meta'")
+    present = is_prepared(warehouse)
     if present and read_meta(warehouse, "view_hash") == view_hash():
         return
     with warehouse.transaction():
@@ -84,31 +86,35 @@ def prepare(warehouse: Warehouse) -> None:
             warehouse.execute(f"create schema if not exists {schema}")
         for macro in _macro_texts():
             warehouse.execute(macro)
-        for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES):
+        for table in OPS_TABLES:
             warehouse.execute(table.create_statement())
             comment_on_table(warehouse, table)
-        if not present:
-            _write_meta(warehouse, "conversion_hash", conversion_hash())
-        _write_meta(warehouse, "view_hash", view_hash())
+        for table in (*SETTINGS_TABLES, *ANALYSIS_TABLES):
+            _prepare_derived(warehouse, table)
+        write_meta(warehouse, "view_hash", view_hash())
         refresh_views(warehouse)
+
+
+def _prepare_derived(warehouse: Warehouse, table: Table) -> None:
+    """Create a table whose content follows from elsewhere, anew where its columns have changed."""
+    rows = warehouse.rows(
+        "select column_name from duckdb_columns() where schema_name = ? and table_name = ? order by column_index",
+        [table.schema, table.name],
+    )
+    if rows and [str(row[0]) for row in rows] != [column.name for column in table.columns]:
+        warehouse.execute(f"drop table {table.full_name}")
+        warehouse.execute(f"delete from {META.full_name} where key = ?", [f"settings:{table.full_name}"])
+        warehouse.execute(f"delete from {FINGERPRINT.full_name} where model = ?", [table.full_name])
+    warehouse.execute(table.create_statement())
+    comment_on_table(warehouse, table)
 
 
 @cache
 def view_hash() -> str:
     """Return a hash of all that the FOCUS view is made of besides parts and ledger: contract, view texts, macros."""
-    texts = [str(COST_AND_USAGE), *(view_text(kind) for kind in sorted(STAGING_OF)), *_macro_texts()]
+    tables = (COST_AND_USAGE, TAG_SET, *SETTINGS_TABLES, *ANALYSIS_TABLES)
+    texts = [*map(str, tables), *(view_text(kind) for kind in sorted(STAGING_OF)), *_macro_texts()]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-@cache
-def conversion_hash() -> str:
-    """Return a hash of all that turns landed files into parts: schema version, staging texts and their macros.
-
-    A warehouse whose parts were made by another conversion is rebuilt from landed files.
-    """
-    staging = [entry for entry in _entries("models", "staging") if not entry.name.endswith(".view.sql")]
-    texts = [entry.read_text(encoding="utf-8") for entry in (*staging, *_entries("macros", "landed"))]
-    return hashlib.sha256("\n".join([str(SCHEMA_VERSION), *texts]).encode()).hexdigest()[:16]
 
 
 @cache
@@ -121,17 +127,6 @@ def _entries(*folder: str) -> list[Traversable]:
     """Return the SQL files of a folder of this package, by name."""
     entries = [entry for entry in files("sql").joinpath(*folder).iterdir() if entry.name.endswith(".sql")]
     return sorted(entries, key=lambda entry: entry.name)
-
-
-def read_meta(warehouse: Warehouse, key: str) -> object:
-    """Return a fact about the file, or None."""
-    return warehouse.value(f"select value from {META.full_name} where key = ?", [key])
-
-
-def _write_meta(warehouse: Warehouse, key: str, value: str) -> None:
-    """Set a fact about the file."""
-    warehouse.execute(f"delete from {META.full_name} where key = ?", [key])
-    warehouse.execute(f"insert into {META.full_name} values (?, ?)", [key, value])
 
 
 def current_parts(warehouse: Warehouse) -> list[Part]:
@@ -152,23 +147,12 @@ def current_parts(warehouse: Warehouse) -> list[Part]:
     ]
 
 
-def months(warehouse: Warehouse) -> list[date]:
-    """Return the billing months that any part holds, oldest first."""
-    return sorted({part.billing_month for part in current_parts(warehouse)})
-
-
 def refresh_views(warehouse: Warehouse) -> None:
     """Make `focus.cost_and_usage` and `core.tag_set` again over the parts in force, with their comments."""
     parts = current_parts(warehouse)
     for table in (COST_AND_USAGE, TAG_SET):
         warehouse.execute(f"create or replace view {table.full_name} as {relation_over(table.full_name, parts)}")
         comment_on_table(warehouse, table, kind="view")
-
-
-def month_relation(warehouse: Warehouse, relation: str, wanted: Iterable[date]) -> str:
-    """Return the SELECT that gives the `wanted` months of a relation of `PARTITIONED`."""
-    chosen = set(wanted)
-    return relation_over(relation, [part for part in current_parts(warehouse) if part.billing_month in chosen])
 
 
 def relation_over(relation: str, parts: Sequence[Part]) -> str:

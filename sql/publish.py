@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,33 +36,47 @@ class PublishReport:
 
 def publish(warehouse: Path, target: Path, build_id: str, state: StateStore, *, force: bool = False) -> PublishReport:
     """Replace `target` by a copy of the closed `warehouse`, where that is newer; see to a stale log in any case."""
-    writer = find_writer(target)
-    # A file that is open for writing is locked for everybody else: a new copy is free again.
-    if not force and writer is None and is_current(target, build_id, state):
-        _remove_log(target)
-        return PublishReport(path=target, is_new=False, writer_pid=None)
     if log_of(warehouse).exists():
         raise WarehouseError(f"{warehouse} has a log that is not written into it yet", hint="run again")
+
+    def copy(temporary: Path) -> None:
+        _see_to_space(warehouse, target)
+        copy_file(warehouse, temporary)
+
+    return replace_copy(target, build_id, state, copy, force=force)
+
+
+def replace_copy(
+    target: Path, content_id: str, state: StateStore, make: Callable[[Path], None], *, force: bool = False
+) -> PublishReport:
+    """Replace `target` by what `make` writes to the path that it is given, unless it holds `content_id` already."""
+    writer = find_writer(target)
+    # A file that is open for writing is locked for everybody else: a new copy is free again.
+    if not force and writer is None and _is_current(target, content_id, state):
+        remove_log(target)
+        return PublishReport(path=target, is_new=False, writer_pid=None)
     make_directory(target.parent)
     temporary = temporary_beside(target)
-    remove(temporary)
-    _see_to_space(warehouse, target)
+    leftovers = (temporary, log_of(temporary))
+    for leftover in leftovers:
+        remove(leftover)
     try:
-        copy_file(warehouse, temporary)
-        put_in_place(temporary, target)
+        make(temporary)
+        _put_in_place(temporary, target)
     except DiskFull:
-        remove(temporary)
+        for leftover in leftovers:
+            remove(leftover)
         raise
-    state.record_published(as_left(target, build_id))
+    state.record_published(_as_left(target, content_id))
     return PublishReport(path=target, is_new=True, writer_pid=writer)
 
 
-def put_in_place(temporary: Path, target: Path) -> None:
+def _put_in_place(temporary: Path, target: Path) -> None:
     """Sync a finished file, make it read-only, and rename it over `target`, whose stale log goes first."""
     sync_file(temporary)
     with waypoint("file", f"chmod {temporary.name}"), file_errors(temporary):
         temporary.chmod(READ_ONLY_MODE)
-    _remove_log(target)
+    remove_log(target)
     rename(temporary, target)
 
 
@@ -92,19 +107,19 @@ def spill_of(path: Path) -> Path:
     return path.with_name(path.name + ".tmp")
 
 
-def _remove_log(target: Path) -> None:
+def remove_log(target: Path) -> None:
     """Remove a log that a reader left which opened the file for writing: it would spoil the next file."""
     if log_of(target).exists():
         remove(log_of(target))
 
 
-def is_current(target: Path, build_id: str, state: StateStore) -> bool:
+def _is_current(target: Path, build_id: str, state: StateStore) -> bool:
     """Return whether `target` is the copy of this build, untouched."""
     published = state.published(target)
-    return published is not None and target.is_file() and published == as_left(target, build_id)
+    return published is not None and target.is_file() and published == _as_left(target, build_id)
 
 
-def as_left(target: Path, build_id: str) -> PublishedFile:
+def _as_left(target: Path, build_id: str) -> PublishedFile:
     """Return how the file now stands."""
     stat = target.stat()
     return PublishedFile(

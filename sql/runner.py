@@ -21,9 +21,10 @@ import duckdb
 from sql.checks import check_columns, check_key, run_checks
 from sql.contract import FINGERPRINT, LOAD, META, SCHEMA_VERSION, WHOLE
 from sql.errors import ModelError
+from sql.meta import write_meta
 from sql.model import Model, digest_of, load_models, verify
 from sql.parts import PARTITIONED, Part, current_parts, relation_over, view_hash
-from sql.settings import settings_hashes, write_meta
+from sql.settings import settings_hashes
 from sql.warehouse import Warehouse, literal, quoted
 
 Unit = tuple[str, str]
@@ -110,6 +111,13 @@ def build(
                 _build_model(work, model)
         write_meta(warehouse, "build_id", digest_of(f"{unit}{planned[unit]}" for unit in sorted(planned)))
     return BuildReport(built=work.built, warnings=work.warnings, changed=True)
+
+
+def is_current(warehouse: Warehouse, *, models: Sequence[Model] | None = None) -> bool:
+    """Return whether every model is built from what is loaded and configured now."""
+    inputs = _read_inputs(warehouse)
+    stored = {unit: text for unit, text in inputs.stored.items() if not unit[0].startswith("analysis.")}
+    return plan(load_models() if models is None else models, inputs) == stored
 
 
 def plan(models: Sequence[Model], inputs: _Inputs) -> dict[Unit, str]:

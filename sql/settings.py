@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sql.contract import META, SETTINGS_TABLES, Table
 from sql.errors import WarehouseError
+from sql.meta import write_meta
 from sql.warehouse import Warehouse
 
 SettingsRows = Mapping[str, Sequence[tuple[object, ...]]]
@@ -69,9 +70,3 @@ def _replace(warehouse: Warehouse, table: Table, content: Sequence[tuple[object,
             [value for row in chunk for value in row],
         )
     write_meta(warehouse, f"settings:{table.full_name}", digest)
-
-
-def write_meta(warehouse: Warehouse, key: str, value: str) -> None:
-    """Set one fact about this file."""
-    warehouse.execute(f"delete from {META.full_name} where key = ?", [key])
-    warehouse.execute(f"insert into {META.full_name} values (?, ?)", [key, value])

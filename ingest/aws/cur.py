@@ -14,6 +14,8 @@ from ingest.formats import DeliveredColumn
 from sql.warehouse import literal
 
 _USER_PREFIXES = ("user:", "user_")
+_MARK = "\x1f"
+"""Stands for a prefix that was stripped, so that none is stripped twice; JSON text never holds this character bare."""
 _TAG_GROUPS = ("resourceTags/", "resource_tags_")
 _CATEGORY_GROUPS = ("costCategory/", "cost_category_")
 _GROUPS = (
@@ -36,8 +38,7 @@ FIELDS: tuple[Field, ...] = (
     Field("line_item_unblended_cost", "money", is_required=True, is_billed=True),
     Field("line_item_usage_start_date", "instant", is_required=True),
     Field("line_item_usage_account_id", is_required=True),
-    Field("line_item_net_unblended_cost", "money", is_billed=True),
-    Field("line_item_unblended_rate", "money"),
+    Field("line_item_net_unblended_cost", "money", is_strict=True, is_billed=True),
     Field("line_item_usage_end_date", "instant"),
     Field("line_item_usage_account_name"),
     Field("line_item_line_item_type"),
@@ -50,11 +51,8 @@ FIELDS: tuple[Field, ...] = (
     Field("line_item_availability_zone"),
     Field("line_item_legal_entity"),
     Field("line_item_usage_amount", "number"),
-    Field("line_item_normalized_usage_amount", "number"),
     Field("bill_bill_type"),
-    Field("bill_billing_entity"),
     Field("bill_billing_period_start_date", "instant"),
-    Field("bill_billing_period_end_date", "instant"),
     Field("bill_invoice_id"),
     Field("bill_invoicing_entity"),
     Field("bill_payer_account_id"),
@@ -82,7 +80,6 @@ FIELDS: tuple[Field, ...] = (
     Field("savings_plan_savings_plan_a_r_n"),
     Field("savings_plan_savings_plan_effective_cost", "money"),
     Field("savings_plan_net_savings_plan_effective_cost", "money"),
-    Field("savings_plan_offering_type"),
     Field("savings_plan_recurring_commitment_for_billing_period", "number"),
     Field("capacity_reservation_capacity_reservation_arn"),
     Field("capacity_reservation_capacity_reservation_status"),
@@ -182,10 +179,11 @@ def _stripped_map(column: DeliveredColumn) -> str:
     In JSON text a quote inside a string is escaped, so `{"user_` and `,"user_` occur before a key only.
     """
     text = _map_text(column)
-    for old, new in (("aws_", "aws:"), ("user:", ""), ("user_", "")):
-        for before in ('{"', ',"'):
-            text = f"replace({text}, {literal(before + old)}, {literal(before + new)})"
-    return f"without_empty_tags({text})"
+    for before in ('{"', ',"'):
+        text = f"replace({text}, {literal(before + 'aws_')}, {literal(before + 'aws:')})"
+        text = f"replace({text}, {literal(before + 'user_')}, {literal(before + _MARK)})"
+        text = f"replace({text}, {literal(before + 'user:')}, {literal(before + _MARK)})"
+    return f"without_empty_tags(replace({text}, {literal(_MARK)}, ''))"
 
 
 def _prefixed_map(column: DeliveredColumn) -> str:

@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from ingest.errors import SourceUnreadable
+from ingest.listing import list_files
 
 _PARTITION = re.compile(r"(?:^|/)billing_period=(\d{4})-(\d{2})(?:/|$)", re.IGNORECASE)
 
@@ -47,7 +48,7 @@ def newest_manifests(location: Path) -> tuple[list[Manifest], list[SourceUnreada
     """
     months: dict[date, dict[str, list[Manifest]]] = {}
     problems: list[SourceUnreadable] = []
-    for path in sorted(location.rglob("*Manifest.json")):
+    for path in (path for path in list_files(location) if path.name.endswith("Manifest.json")):
         try:
             manifest = _read(path)
         except SourceUnreadable as error:

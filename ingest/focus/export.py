@@ -5,11 +5,8 @@ Source: FOCUS 1.2, Cost and Usage dataset; the AWS conformance-gaps page for wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from ingest.dataset import Dataset
 from ingest.fields import Field, FieldType
-from ingest.formats import DeliveredColumn
 from sql.contract import FOCUS_COLUMNS, MONEY
 
 _TYPES: dict[str, FieldType] = {MONEY: "money", "DOUBLE": "number", "TIMESTAMP": "instant", "VARCHAR": "text"}
@@ -42,16 +39,10 @@ def recognise(names: frozenset[str]) -> str | None:
     return "aws-focus" if "xservicecode" in names else "focus"
 
 
-def derive(_: Sequence[DeliveredColumn]) -> Mapping[str, str]:
-    """Return nothing: every field is a column."""
-    return {}
-
-
 FOCUS = Dataset(
     staging="focus",
     fields=FIELDS,
     month='coalesce("BillingPeriodStart", "ChargePeriodStart")',
     recognise=recognise,
-    derive=derive,
     null_text="NULL",
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 from ingest.dataset import Dataset
 from ingest.fields import Field, folded
 
-_TEXT = "VARCHAR"
 _LIST = "JSON"
 
 NESTED = {
@@ -80,9 +79,7 @@ FIELDS: tuple[Field, ...] = (
     Field("cost_at_effective_price_default", "money"),
     Field("transaction_type"),
     Field("seller_name"),
-    Field("subscription.instance_id"),
     Field("consumption_model.id"),
-    Field("consumption_model.description"),
     Field("adjustment_info.id"),
     Field("adjustment_info.description"),
     Field("adjustment_info.mode"),
@@ -101,6 +98,8 @@ EXPECTED = frozenset(
         "price.list_price_consumption_model",
         "price.effective_price_default",
         "invoice.publisher_type",
+        "subscription.instance_id",
+        "consumption_model.description",
         "cost_at_list_consumption_model",
     )
 )

@@ -29,7 +29,6 @@ def command(invocation: Invocation) -> Exit:
         with open_warehouse(step) as warehouse:
             build_step(step, warehouse)
         publish_step(step)
-    if not invocation.as_json:
-        click.echo(f"rebuilt: {made.loaded} months from landed files, {made.copied} copied")
+    click.echo(f"rebuilt: {made.loaded} months from landed files, {made.copied} copied", err=invocation.as_json)
     print_report(step.report, invocation)
     return step.report.exit_code

@@ -1,7 +1,7 @@
 """A kill at any waypoint: the next night finds everything as an undisturbed one would have left it.
 
 The night that is killed has a month delivered for the third time (so that a landed version is pruned), a new month, a
-second source, a published copy to replace, and a budget message for Slack and for a mail server.
+second source, two published copies to replace, and a budget message for Slack and for a mail server.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tests.fakes.crash import Edge, Forker, Ran, cover
 from tests.fakes.nights import (
     AWS,
     BUDGET,
+    EXCERPT,
     GCP,
     ROUTE_TO_BOTH,
     TEAMS,
@@ -33,7 +34,7 @@ from tests.fakes.nights import (
 from tests.fakes.servers import MailServer, SlackServer
 
 SHARES = 8
-MORE_POINTS = 6
+MORE_POINTS = 4
 FIRST, SECOND, THIRD = "2026-10-24", "2026-10-25", "2026-11-20"
 
 pytestmark = pytest.mark.e2e
@@ -62,6 +63,7 @@ def outcome(place: House) -> dict[str, object]:
         "leftovers": place.leftovers(),
         "landing": sorted(str(path.relative_to(place.folder)) for path in landed),
         "published": tables(place.finance),
+        "excerpt": tables(place.folder / "vision.duckdb"),
         **tables(place.warehouse),
         **place.told(),
     }
@@ -73,7 +75,7 @@ def company(tmp_path_factory: pytest.TempPathFactory, forker: Forker, slack: Sla
     folder = tmp_path_factory.mktemp("company")
     empty = house(folder / "empty" / "house", forker, VISION_SLACK_URL=slack.url)
     everything = BUDGET.replace("vision-monthly", "everything").replace('scope = { team = ["vision"] }', "")
-    empty.configure(AWS, GCP, TEAMS, BUDGET, everything, ROUTE_TO_BOTH.format(port=mail.port))
+    empty.configure(EXCERPT, AWS, GCP, TEAMS, BUDGET, everything, ROUTE_TO_BOTH.format(port=mail.port))
     empty.deliver_aws("2026-09", *aws_lines("2026-09", "4", "5"))
     empty.deliver_aws("2026-10", *aws_lines("2026-10", "40", "5", day=2))
 
@@ -123,6 +125,11 @@ def rerun(start: House, folder: Path, number: int, as_of: str) -> tuple[House, R
     return place, ran
 
 
+def ways(edges: list[Edge]) -> list[tuple[str, str]]:
+    """Return edges without names of folders, which differ from place to place."""
+    return [(edge.side, edge.family) for edge in edges]
+
+
 def points_of(edges: list[Edge]) -> list[int]:
     """Return the edges at which nights are killed: every class before and after, and some more by lot."""
     chosen = set(cover(edges))
@@ -131,6 +138,7 @@ def points_of(edges: list[Edge]) -> list[int]:
 
 
 def test_every_class_of_operation_is_met(company: Company) -> None:
+    assert {name.split(".")[0] for name in company.after_third} >= {"focus", "core", "marts", "analysis"}
     families = {edge.family for edge in (*company.first, *company.third)}
     for wanted in (
         "sql open warehouse.duckdb", "sql close", "sql begin transaction", "sql commit", "sql checkpoint", "sql read",
@@ -162,7 +170,7 @@ def test_a_killed_night_heals(
         mail.mails.clear()
         point = f"killed {number}: {company.third[number]}"
         place, ran = rerun(company.calm, tmp_path / str(number) / "house", number, THIRD)
-        assert ran.edges == company.third[: number + 1], point
+        assert ways(ran.edges) == ways(company.third[: number + 1]), point
         assert differences(outcome(place), company.after_third) == [], point
         texts = {"vision-slack": slack.texts, "vision-mail": mail.subjects}
         check_messages(point, company.third, number, place, texts)
@@ -203,9 +211,9 @@ def test_a_killed_rebuild_leaves_the_old_warehouse(company: Company, tmp_path: P
     in_place = numbered(edges, "before file rename .warehouse.duckdb.overrun-tmp")[0]
     made = edges[: in_place + 1]
     points = [
-        *(numbered(made, start)[0] for start in ("after sql open", "after sql attach", "before sql commit")),
+        *(numbered(made, start)[0] for start in ("after sql attach", "before sql commit")),
         *(numbered(made, start)[-1] for start in ("after sql commit", "after sql close", "before file rename")),
-        *range(in_place + 1, in_place + 4),
+        in_place + 1,
     ]
     for number in points:
         point = f"killed {number}: {edges[number]}"
@@ -233,7 +241,7 @@ def test_a_killed_rename_is_finished_by_the_next_night(company: Company, tmp_pat
         first,
         *(first + numbered(edges[first:], start)[0] for start in ("after sql alter table", "before sql commit")),
         *(first + numbered(edges[first:], start)[0] for start in ("after sql commit", "after sql checkpoint")),
-        *range(last - 1, last + 3),
+        last,
     ]
     for number in points:
         point = f"killed {number}: {edges[number]}"

@@ -14,7 +14,7 @@ from typing import Self
 import pytest
 
 from tests.fakes.crash import Forker
-from tests.fakes.nights import AWS, BUDGET, GCP, TEAMS, House, aws_lines, gcp_rows, house, query, tables
+from tests.fakes.nights import AWS, BUDGET, EXCERPT, GCP, TEAMS, House, aws_lines, gcp_rows, house, query, tables
 
 pytestmark = pytest.mark.e2e
 
@@ -190,18 +190,18 @@ def test_a_long_reader_keeps_its_state_until_it_opens_the_file_again(place: Hous
         assert person.does("close", "open", "read") == prepared.new
 
 
-def leave_a_log(place: House) -> None:
-    """Open the published copy for writing, write, and die."""
-    place.finance.chmod(0o644)
-    with Person.at(place.finance) as person:
+def leave_a_log(copy: Path) -> None:
+    """Open a published copy for writing, write, and die."""
+    copy.chmod(0o644)
+    with Person.at(copy) as person:
         person.does("open for writing", "write")
         person.dies()
-    place.finance.chmod(0o444)
-    assert log_of(place).stat().st_size > 0
+    copy.chmod(0o444)
+    assert copy.with_name(f"{copy.name}.wal").stat().st_size > 0
 
 
 def test_a_log_that_a_killed_writer_left_does_not_spoil_the_next_copy(place: House, prepared: Nights) -> None:
-    leave_a_log(place)
+    leave_a_log(place.finance)
     place.night(NEW_NIGHT)
     assert not log_of(place).exists()
     assert reading(place.finance) == prepared.new
@@ -211,12 +211,23 @@ def test_a_log_that_a_killed_writer_left_does_not_spoil_the_next_copy(place: Hou
 def test_a_log_that_a_killed_writer_left_is_removed_where_nothing_is_new(place: House, prepared: Nights) -> None:
     place.night(NEW_NIGHT)
     inode = place.finance.stat().st_ino
-    leave_a_log(place)
+    leave_a_log(place.finance)
     place.night(NEW_NIGHT)
     assert not log_of(place).exists()
     assert place.finance.stat().st_ino == inode
     assert reading(place.finance) == prepared.new
     assert tables(place.finance) == tables(place.warehouse)
+
+
+def test_a_log_beside_the_copy_for_a_team_is_removed_where_nothing_is_new(place: House) -> None:
+    place.configure(EXCERPT, AWS, GCP, TEAMS, BUDGET)
+    place.night(NEW_NIGHT)
+    copy = place.folder / "vision.duckdb"
+    held = tables(copy)
+    leave_a_log(copy)
+    place.night(NEW_NIGHT)
+    assert place.leftovers() == []
+    assert tables(copy) == held
 
 
 def test_a_copy_that_somebody_changed_is_replaced_where_nothing_is_new(place: House, prepared: Nights) -> None:

@@ -84,9 +84,9 @@ def _file_family(detail: str) -> str:
     found = _FILE.fullmatch(detail)
     assert found is not None
     operation, names = found[1], found[2]
-    for mark in ("delivery.json", "finance.duckdb", "warehouse.duckdb"):
-        if mark in names:
-            return f"{operation} {mark}"
+    known = re.findall(r"delivery\.json|\w+\.duckdb", names)
+    if known:
+        return f"{operation} {known[-1]}"
     if names.endswith("/"):
         temporary = ".overrun-tmp" in names
         return f"{operation} {'unfinished version' if temporary else 'folder'}"
@@ -151,7 +151,11 @@ class Forker:
         )
 
     def __enter__(self) -> Self:
-        """Return self."""
+        """Wait until the program is imported, and return self."""
+        assert self._process.stdout is not None
+        if self._process.stdout.readline() != "ready\n":
+            self._process.communicate()
+            raise RuntimeError("the program cannot be imported; its own words are above")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -205,6 +209,8 @@ def cover(edges: Sequence[Edge], families: set[tuple[str, str]] | None = None) -
 def _serve() -> int | None:
     """Fork a child per order until there are no more; returns the exit code in a child, None in the forking process."""
     _import_program()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     stopped: set[int] = set()
     for line in sys.stdin:
         order = json.loads(line)

@@ -58,6 +58,11 @@ id = "vision-monthly"
 limit = { amount = "100", currency = "USD" }
 scope = { team = ["vision"] }
 """
+EXCERPT = """\
+[[publish]]
+path = "vision.duckdb"
+team = ["vision"]
+"""
 ROUTE_TO_SLACK = """\
 [[channel]]
 id = "vision-slack"
@@ -89,7 +94,6 @@ channels = ["vision-slack", "vision-mail"]
 """
 
 _CLOCKS = {"loaded_at"}
-_PEOPLE = ("focus", "core", "marts", "analysis")
 
 
 @dataclass(slots=True)
@@ -253,7 +257,6 @@ def tables(path: Path, *, is_ledger_wanted: bool = True) -> dict[str, Row]:
             "select count(*), sum(cast(hash(schema_name, table_name, column_name, data_type, comment) as hugeint))"
             f" from duckdb_columns() where schema_name in ({wanted}) and not starts_with(table_name, 'seen_file')"
         )
-    assert {name.split(".")[0] for name in sums} >= set(_PEOPLE)
     return sums | {"descriptions": described[0]}
 
 

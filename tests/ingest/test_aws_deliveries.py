@@ -214,5 +214,6 @@ def test_landed_files_are_the_two_newest_versions_of_a_month(night: Night, bucke
         night.load(source(bucket))
 
     versions = night.warehouse.rows("select version from ops.load order by sequence desc limit 2")
-    landed = {path.name for path in (night.landing / "main" / "2026-10").iterdir()}
-    assert landed == {version for (version,) in versions}
+    month = night.landing / "main" / "2026-10"
+    assert {path.name for path in month.iterdir() if path.is_dir()} == {version for (version,) in versions}
+    assert (month / "in-force").read_text(encoding="utf-8") == versions[0][0]

@@ -101,7 +101,7 @@ def test_a_non_number_in_an_optional_column_is_null_and_counted_per_column(night
         cost="2",
         line_item_usage_amount="many",
         pricing_public_on_demand_cost="convertible",
-        reservation_effective_cost="NaN",
+        reservation_effective_cost="n/a",
     )
     plain = cur_line(
         cost="1", line_item_usage_amount="3", pricing_public_on_demand_cost="1.5", reservation_effective_cost=""

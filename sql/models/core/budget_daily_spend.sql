@@ -52,7 +52,7 @@ amounts as (
     inner join owners_covered on costs.project = owners_covered.project and costs.team = owners_covered.team
     inner join budgets on owners_covered.budget_id = budgets.budget_id
     where (budgets.includes_tax or costs.charge_category is distinct from 'Tax')
-        and (budgets.includes_refunds or costs.credit_kind is distinct from 'refund')
+        and (budgets.includes_refunds or costs.credit_kind is distinct from 'purchase refund')
 )
 
 select

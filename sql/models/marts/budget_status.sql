@@ -10,7 +10,8 @@ freshness as (select * from marts.data_freshness),
 periods as (
     select
         cast(date_trunc('month', night.as_of) as date) as period_start,
-        cast(date_trunc('month', night.as_of) + interval '1' month as date) as period_end
+        cast(date_trunc('month', night.as_of) + interval '1' month as date) as period_end,
+        night.as_of
     from night
 ),
 completeness as (
@@ -23,7 +24,7 @@ completeness as (
 in_period as (
     select spend.*
     from spend
-    inner join periods on spend.charge_date >= periods.period_start and spend.charge_date < periods.period_end
+    inner join periods on spend.charge_date >= periods.period_start and spend.charge_date <= periods.as_of
 ),
 totals as (
     select

@@ -15,10 +15,7 @@ select
     coalesce(
         sum(
             case
-                when line_item_line_item_type in (
-                    'EdpDiscount', 'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount', 'BundledDiscount', 'Discount',
-                    'DistributorDiscount'
-                ) then 0
+                when focus.aws_is_discount(line_item_line_item_type) then 0
                 else coalesce(line_item_net_unblended_cost, line_item_unblended_cost)
             end
         ),
@@ -62,10 +59,9 @@ select
         case
             when line_item_line_item_type in (
                 'Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage', 'SavingsPlanNegation', 'RIFee',
-                'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'Tax', 'Credit', 'Refund', 'EdpDiscount',
-                'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount', 'BundledDiscount', 'Discount',
-                'DistributorDiscount', 'OtherOutOfCycleCharges', 'FlatRateSubscription'
-            ) then null
+                'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'Tax', 'Credit', 'Refund',
+                'OtherOutOfCycleCharges', 'FlatRateSubscription'
+            ) or focus.aws_is_discount(line_item_line_item_type) then null
             else line_item_line_item_type
         end
     ) as "noted: unknown line item type",

@@ -22,13 +22,7 @@ with
             *,
             case
                 when item_type = 'SavingsPlanCoveredUsage' then 0
-                when
-                    is_net
-                    and item_type in (
-                        'EdpDiscount', 'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount', 'BundledDiscount',
-                        'Discount', 'DistributorDiscount'
-                    )
-                then 0
+                when is_net and focus.aws_is_discount(item_type) then 0
                 when is_net then coalesce(line_item_net_unblended_cost, unblended_cost)
                 else unblended_cost
             end as billed_cost,
@@ -119,7 +113,7 @@ select
                     'InstanceType': product_instance_type,
                     'InstanceSeries': product_instance_family,
                     'OperatingSystem': product_operating_system,
-                    'CoreCount': cast(product_vcpu as integer),
+                    'CoreCount': try_cast(product_vcpu as integer),
                     'MemorySize': product_memory,
                     'GpuCount': product_gpu
                 }::json as varchar

@@ -13,10 +13,7 @@ with
                     'FlatRateSubscription'
                 ) then 'Purchase'
                 when "x_LineItemType" = 'Tax' then 'Tax'
-                when "x_LineItemType" in (
-                    'Credit', 'EdpDiscount', 'PrivateRateDiscount', 'SppDiscount', 'RiVolumeDiscount',
-                    'BundledDiscount', 'Discount', 'DistributorDiscount'
-                ) then 'Credit'
+                when "x_LineItemType" = 'Credit' or focus.aws_is_discount("x_LineItemType") then 'Credit'
                 when "x_LineItemType" in ('Refund', 'SavingsPlanNegation') then 'Adjustment'
                 when "x_UsageType" is not null then 'Usage'
                 else 'Adjustment'
@@ -56,7 +53,7 @@ select
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
-            cast(
+            try_cast(
                 cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12)
             )
     end as "ContractedUnitPrice",
@@ -66,7 +63,7 @@ select
         then
             coalesce(
                 "ListUnitPrice",
-                cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+                try_cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
             )
     end as "ListUnitPrice",
     case
@@ -102,6 +99,7 @@ select
     case when "x_LineItemType" = 'Credit' then least("BilledCost", 0) else 0 end as "x_PromotionalCredit",
     case
         when "x_LineItemType" = 'Credit' then 'promotional'
+        when "x_LineItemType" = 'Refund' and "EffectiveCost" = 0 and "BilledCost" <> 0 then 'purchase refund'
         when "x_LineItemType" = 'Refund' then 'refund'
         when "ChargeCategory" = 'Credit' then 'negotiated'
     end as "x_CreditKind",

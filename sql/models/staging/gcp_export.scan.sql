@@ -16,6 +16,9 @@ select
     count(*) filter (where usage_end_time is null) as "noted: empty usage end, the billing period's taken",
     count(*) filter (where "invoice.month" is null) as "noted: empty invoice month, the month of the usage taken",
     count(*) filter (
+        where "invoice.month" is not null and try_strptime("invoice.month", '%Y%m') is null
+    ) as "noted: invoice month is no YYYYMM, the month of the usage taken",
+    count(*) filter (
         where date_trunc('month', coalesce(try_strptime("invoice.month", '%Y%m'), usage_start_time))
             <> getvariable('billing_month')
     ) as "noted: billing period other than that of the delivery",

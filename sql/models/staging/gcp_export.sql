@@ -46,7 +46,7 @@ select
     case when currency_conversion_rate <> 1 then 'USD' else currency end as "PricingCurrency",
     case
         when currency_conversion_rate <> 1
-        then cast(cast(gross_cost + credit_cost as double) / nullif(currency_conversion_rate, 0) as decimal(38, 12))
+        then try_cast(cast(gross_cost + credit_cost as double) / nullif(currency_conversion_rate, 0) as decimal(38, 12))
     end as "PricingCurrencyEffectiveCost",
     "usage.amount_in_pricing_units" as "PricingQuantity",
     "usage.pricing_unit" as "PricingUnit",
@@ -65,7 +65,9 @@ select
     kind as "x_CostType",
     "service.id" as "x_ServiceCode",
     cost as "x_UnblendedCost",
-    least(gcp_promotion_sum(credits), 0) as "x_PromotionalCredit",
+    cast(
+        least(case when kind = 'credit' then gross_cost else 0 end + gcp_promotion_sum(credits), 0) as decimal(38, 12)
+    ) as "x_PromotionalCredit",
     (getvariable('billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodStart",
     (getvariable('next_billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodEnd",
     nullif(credits, '[]') as "x_Credits",

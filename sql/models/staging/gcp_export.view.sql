@@ -42,7 +42,7 @@ select
         then
             coalesce(
                 "ContractedUnitPrice",
-                cast(cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+                try_cast(cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
             )
     end as "ContractedUnitPrice",
     cast(null as varchar) as "InvoiceId",
@@ -52,7 +52,7 @@ select
         then
             coalesce(
                 "ListUnitPrice",
-                cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
+                try_cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
             )
     end as "ListUnitPrice",
     case "ChargeCategory" when 'Usage' then "PricingCategory" when 'Purchase' then 'Standard' end as "PricingCategory",

@@ -3,7 +3,14 @@
 -- key: tag_set_id, tag_key
 with
     combinations as (
-        select "x_TagSetId" as tag_set_id, min("Tags") as tags from part where "x_TagSetId" is not null group by 1
+        select
+            "x_TagSetId" as tag_set_id,
+            -- The id is a hash of 64 bits: should two combinations ever share one, somebody would pay for the other.
+            case when min("Tags") = max("Tags") then min("Tags") else error('two combinations of tags have one id') end
+            as tags,
+        from part
+        where "x_TagSetId" is not null
+        group by 1
     )
 
 select
