@@ -26,6 +26,7 @@ class Checksums:
         rows = warehouse.rows(f"select path, size, modified_ns, inode, sha256, months from {SEEN_FILE.full_name}")
         self._seen = {str(row[0]): row for row in rows}
         self._changed: dict[str, tuple[object, ...]] = {}
+        self._earlier: dict[str, str] = {}
 
     def file(self, path: Path, name: str) -> DeliveredFile:
         """Return `path` with its checksum; raises SourceUnreadable where it cannot be read."""
@@ -38,6 +39,8 @@ class Checksums:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise SourceUnreadable(f"the file cannot be read ({error.strerror})", file=name) from error
+        if seen is not None and seen[5] is not None:
+            self._earlier[str(path)] = str(seen[5])
         row = (str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256, None)
         self._seen[str(path)] = row
         if self._now_ns - stat.st_mtime_ns > _SETTLED_NS:
@@ -55,6 +58,14 @@ class Checksums:
         self._seen[str(file.path)] = row
         if str(file.path) in self._changed:
             self._changed[str(file.path)] = row
+
+    def earlier_months(self, file: DeliveredFile) -> list[str]:
+        """Return the months that a file had rows of before it was written again; none where it is as it was."""
+        return [month for month in self._earlier.get(str(file.path), "").split(",") if month]
+
+    def forget(self, file: DeliveredFile) -> None:
+        """Do not remember a file as it is now, so that the next night sees the same change again."""
+        self._changed.pop(str(file.path), None)
 
     def save(self) -> None:
         """Write what was newly read to the ledger."""

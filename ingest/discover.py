@@ -40,6 +40,16 @@ _PERIOD_FOLDER = re.compile(r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d
 ALL_DATASETS = (CUR, GCP_EXPORT, FOCUS)
 
 
+@dataclass(frozen=True, slots=True)
+class Vanished:
+_PERIOD_FOLDER = re.compile(
+    r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d{4}/month=\d{1,2})/", re.IGNORECASE
+)
+
+    billing_month: date
+    file: DeliveredFile
+
+
 @dataclass(slots=True, kw_only=True)
 class Discovered:
     """What a source offers: its deliveries, the problems of single months, and files that are passed over."""
@@ -47,6 +57,7 @@ class Discovered:
     deliveries: list[Delivery] = field(default_factory=list)
     problems: list[SourceUnreadable] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
+    vanished: list[Vanished] = field(default_factory=list)
 
 
 def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
@@ -112,6 +123,8 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
     found = Discovered(passed_over=passed_over)
     if period == "from-rows":
         found.deliveries = _by_month(source, files, warehouse, checksums)
+        months = {delivery.billing_month for delivery in found.deliveries}
+        found.vanished = [gone for gone in _vanished(files, checksums) if gone.billing_month not in months]
     else:
         month = date.fromisoformat(f"{period}-01")
         found.deliveries = [_delivery(source, month, tuple(files), stated=True)]
@@ -151,6 +164,13 @@ def _by_month(
     if members:
         members[max(members)] += without_rows
     return [_delivery(source, month, tuple(group), month_only=True) for month, group in sorted(members.items())]
+
+
+def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vanished]:
+    """Return the months that files had rows of before they were written again."""
+    return [
+        Vanished(date.fromisoformat(f"{month}-01"), file) for file in files for month in checksums.earlier_months(file)
+    ]
 
 
 def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:

@@ -1,4 +1,4 @@
-"""Dropping a source: its parts go, its ledger rows stay as history."""
+"""Dropping a source, or a month of one: parts go, ledger rows stay as history."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from sql.warehouse import Warehouse
 
 
 def drop_source(warehouse: Warehouse, source: str) -> int:
-    """Take every part of a source out of force and drop it, in one transaction; return how many there were."""
+    """Take every part of a source out of force and drop it; return how many there were."""
     rows = warehouse.rows("select billing_month from ops.load where is_current and source = ? order by 1", [source])
     months = [row[0] for row in rows if isinstance(row[0], date)]
-    if months:
-        with warehouse.transaction():
-            for month in months:
-                part = part_name(source, month)
-                ledger.retire(warehouse, source, month, [part, tags_name(part)])
-            refresh_views(warehouse)
-        warehouse.checkpoint()
+    for month in months:
+        drop_month(warehouse, source, month)
     return len(months)
+
+
+def drop_month(warehouse: Warehouse, source: str, billing_month: date) -> None:
+    """Take one part out of force and drop it, in one transaction."""
+    part = part_name(source, billing_month)
+    with warehouse.transaction():
+        ledger.retire(warehouse, source, billing_month, [part, tags_name(part)])
+        refresh_views(warehouse)
+    warehouse.checkpoint()

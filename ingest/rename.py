@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from ingest.source import SourceSettings
-from sql.files import rename
+from sql.files import make_directory, remove_tree, rename
 from sql.parts import part_name, refresh_views, tags_name
 from sql.warehouse import Warehouse, quoted
 
@@ -24,10 +24,19 @@ def apply_renames(warehouse: Warehouse, sources: Sequence[SourceSettings], landi
         if _holds(warehouse, source.was) and not _holds(warehouse, source.name):
             _rename_parts(warehouse, source.was, source.name)
             taken.append(source.was)
-        old, new = landing / source.was, landing / source.name
-        if old.is_dir() and not new.exists() and not _holds(warehouse, source.was):
-            rename(old, new)
+        if not _holds(warehouse, source.was):
+            _move_landed(landing / source.was, landing / source.name)
     return taken
+
+
+def _move_landed(old: Path, new: Path) -> None:
+    """Move the landed versions of a source, month by month; what the new name has landed by itself stays."""
+    for version in sorted(old.glob("????-??/*")):
+        target = new / version.parent.name / version.name
+        if not target.exists():
+            make_directory(target.parent)
+            rename(version, target)
+    remove_tree(old)
 
 
 def _holds(warehouse: Warehouse, source: str) -> bool:

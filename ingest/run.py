@@ -11,8 +11,9 @@ from ingest import ledger
 from ingest.checksums import Checksums
 from ingest.conversion import mark_converted
 from ingest.delivery import Delivery
-from ingest.discover import DATASETS, Discovered, discover
-from ingest.errors import IngestError
+from ingest.discover import DATASETS, Discovered, Vanished, discover
+from ingest.drop import drop_month
+from ingest.errors import IngestError, LoadRefused
 from ingest.landed import create_macros
 from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
@@ -84,11 +85,34 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
         report.problems.append(error.located(source=source.name))
         return Discovered()
     report.problems += found.problems
+    for gone in found.vanished:
+        _settle_vanished(work, source, gone, checksums)
     if found.passed_over:
         report.passed_over[source.name] = found.passed_over
     if not found.deliveries and not found.problems:
         report.without_data.append(source.name)
     return found
+
+
+def _settle_vanished(work: _Ingesting, source: SourceSettings, gone: Vanished, checksums: Checksums) -> None:
+    """Refuse that a month loses all its rows, or take it out of force where that was said to be right."""
+    warehouse, month = work.warehouse, gone.billing_month
+    current = ledger.current_load(warehouse, source.name, month)
+    if current is None or not source.covers(month):
+        return
+    if work.options.accept_shrink:
+        drop_month(warehouse, source.name, month)
+        return
+    checksums.forget(gone.file)
+    work.report.problems.append(
+        LoadRefused(
+            f"no file has rows of this month any more, though it had; {current[1]} are loaded",
+            source=source.name,
+            billing_month=month,
+            file=gone.file.name,
+            hint="if that is right, run again with --accept-shrink; else deliver the month's rows again",
+        )
+    )
 
 
 def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> None:

@@ -209,3 +209,24 @@ def test_a_rebuild_without_a_warehouse_takes_the_version_in_force(tmp_path: Path
 
     with Warehouse.open(settings) as warehouse:
         assert Night(warehouse=warehouse, landing=tmp_path / "landing").billed() == 10
+
+
+def test_charges_that_moved_to_another_month_do_not_count_in_both(night: Night, bucket: Path) -> None:
+    def write(month: str) -> None:
+        period = {"BillingPeriodStart": f"{month}-01T00:00:00Z", "BillingPeriodEnd": "2026-12-01T00:00:00Z"}
+        write_csv(bucket / "f.csv", [focus_charge() | period | {"BilledCost": "5"}])
+
+    focus = source(bucket, "focus-export")
+    night.now = datetime(2036, 1, 1, tzinfo=UTC)  # long after the files were written, so that they are remembered
+    write("2026-10")
+    night.load(focus)
+    write("2026-11")
+
+    for _ in range(2):
+        problem = night.refusal(focus)
+        assert isinstance(problem, LoadRefused)
+        assert problem.billing_month == OCTOBER
+        assert "no file has rows of this month any more" in str(problem)
+
+    assert night.run(focus, accept_shrink=True).problems == []
+    assert night.billed() == 5
