@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +18,8 @@ from alerts.message import BudgetLine, BudgetStanding
 from sql.warehouse import Warehouse
 
 UNKNOWN = "unknown"
+LATE_DAYS = 5
+"""Days at the end of a period whose charges may arrive after it: as many as `marts.budget_status` waits for."""
 
 _URGENCY: tuple[BudgetStanding, ...] = ("crossed", "unknown", "ok")
 _COLUMNS = (
@@ -63,14 +65,14 @@ select
 from analysis.budget_state
 left join settings.budget on budget.budget_id = budget_state.budget_id
 left join scopes on scopes.budget_id = budget_state.budget_id
-where budget_state.period_start <= $1 and $1 < budget_state.period_end
-order by budget_state.budget_id, budget_state.threshold_amount, budget_state.threshold
+where budget_state.period_start <= $1
+order by budget_state.budget_id, budget_state.period_start, budget_state.threshold_amount, budget_state.threshold
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdConclusion:
-    """One threshold of one budget in the period that contains the as-of day."""
+    """One threshold of one budget in one period."""
 
     threshold: str
     amount: Decimal
@@ -83,13 +85,17 @@ class ThresholdConclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetConclusion:
-    """One budget in the period that contains the as-of day."""
+    """One budget in one period."""
 
     team: str | None
     line: BudgetLine
     """As a message says it, with the highest crossed threshold."""
     thresholds: tuple[ThresholdConclusion, ...]
     """By amount, lowest first."""
+
+    def is_closed(self, as_of: date) -> bool:
+        """Return whether the period ended before `as_of`; only its last days, which arrive late, are then news."""
+        return self.line.period_end <= as_of
 
     @property
     def unknown(self) -> ThresholdConclusion | None:
@@ -121,7 +127,7 @@ class News:
 
 
 def read_conclusions(warehouse: Warehouse, as_of: date) -> list[BudgetConclusion]:
-    """Return every budget whose period contains `as_of`, by budget id; other periods are never judged."""
+    """Return every budget in each period that the analysis judged, by budget id: that of `as_of`, or the one before."""
     by_budget: dict[object, list[dict[str, Any]]] = {}
     for values in warehouse.rows(_QUERY, (as_of,)):
         row = dict(zip(_COLUMNS, values, strict=True))
@@ -129,19 +135,27 @@ def read_conclusions(warehouse: Warehouse, as_of: date) -> list[BudgetConclusion
     return [_budget(rows) for rows in by_budget.values()]
 
 
-def find_news(conclusion: BudgetConclusion, told: Collection[str]) -> News:
+def find_news(conclusion: BudgetConclusion, told: Collection[str], as_of: date) -> News:
     """Return what is new about a budget, given the fingerprints already `told`.
 
     Only the highest newly crossed threshold is announced, the lower ones are told with it; below a threshold that has
-    been told nothing is announced any more.
+    been told nothing is announced any more. Of a period that has ended only a crossing on its last days is announced:
+    their charges arrive after it. An earlier one comes from a backfill or a changed rule, and is no news.
     """
     new = [threshold for threshold in conclusion.tellable if threshold.fingerprint not in told]
     if not new:
         return News(announced=None, included=())
+    if conclusion.is_closed(as_of) and not _is_of_last_days(new[-1], conclusion.line.period_end):
+        return News(announced=None, included=tuple(new))
     told_amounts = [threshold.amount for threshold in conclusion.thresholds if threshold.fingerprint in told]
     if conclusion.unknown is None and any(amount >= new[-1].amount for amount in told_amounts):
         return News(announced=None, included=tuple(new))
     return News(announced=new[-1], included=tuple(new[:-1]))
+
+
+def _is_of_last_days(threshold: ThresholdConclusion, period_end: date) -> bool:
+    """Return whether a threshold was crossed on one of the last days of its period."""
+    return threshold.crossed_on is not None and threshold.crossed_on >= period_end - timedelta(days=LATE_DAYS)
 
 
 def by_urgency(lines: Sequence[BudgetLine]) -> tuple[BudgetLine, ...]:

@@ -1,7 +1,8 @@
 """Sending what waits in the outbox, each message at least once and never twice without saying so.
 
 One sender at a time: the front door's lock sees to that. A channel that fails does not keep others from being tried;
-a channel that could not be reached is not tried again in the same run.
+a channel that could not be reached is not tried again in the same run. A message that its channel refused waits as
+well, and is tried once in each run: a webhook, an address or a server may be repaired. Only age ends that.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ OpenSender = Callable[[Channel], Sender]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndeliveredMessage:
-    """One message that did not get through in this run, for a warning; the text holds no secret."""
+    """One message that did not get through in this run, or not to all, for a warning; the text holds no secret."""
 
     route: str
     channel: str
@@ -54,14 +55,16 @@ class DeliveryReport:
     pending: int
     """Still waiting after it: asked for and not delivered."""
     dead: int
-    """Given up in this run."""
+    """Given up in this run, since their news had become stale."""
     kept: int
     """All that were kept because their route has no channel; nobody asked for their delivery."""
     undelivered: tuple[UndeliveredMessage, ...] = ()
+    partly: tuple[UndeliveredMessage, ...] = ()
+    """Sent in this run, though the channel refused some of the recipients; they count as sent."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that was asked for has been delivered."""
+        """Whether everything that was asked for has been delivered, at least to some of its recipients."""
         return self.pending == 0 and self.dead == 0
 
 
@@ -74,7 +77,7 @@ def deliver(
     patience: Patience | None = None,
     open_sender: OpenSender | None = None,
 ) -> DeliveryReport:
-    """Send what is due; returns when each due message is sent, given up or left for a later run.
+    """Send what is due; returns when each due message is sent, left for a later run, or given up as stale.
 
     Retries of all messages together take at most PATIENCE_SECONDS. `open_sender` replaces the real channels.
     """
@@ -87,14 +90,14 @@ def deliver(
     run = _DeliveryRun(state, settings, opened, now)
     for message in outbox.read_outbox(state, "pending"):
         run.handle(message)
-    dead = [*expired, *run.dead]
     counts = outbox.count_outbox(state)
     return DeliveryReport(
         sent=run.sent,
         pending=counts["pending"],
-        dead=len(dead),
+        dead=len(expired),
         kept=counts["kept"],
-        undelivered=(*dead, *run.waiting),
+        undelivered=(*expired, *run.waiting),
+        partly=tuple(run.partly),
     )
 
 
@@ -103,7 +106,7 @@ class _DeliveryRun:
 
     def __init__(self, state: StateStore, settings: AlertSettings, open_sender: OpenSender, now: datetime) -> None:
         self.sent = 0
-        self.dead: list[UndeliveredMessage] = []
+        self.partly: list[UndeliveredMessage] = []
         self.waiting: list[UndeliveredMessage] = []
         self._state = state
         self._channels = {channel.id: channel for channel in settings.channels}
@@ -138,6 +141,8 @@ class _DeliveryRun:
             outbox.mark_resent(self._state, message.id)
         outbox.mark_sent(self._state, message.id, sent.note, self._now)
         self.sent += 1
+        if sent.note is not None:
+            self.partly.append(_undelivered(message, sent.note, is_dead=False))
 
     def _open(self, channel_id: str) -> Sender:
         """Return the sender of a channel; raises DeliveryFailed."""
@@ -147,15 +152,12 @@ class _DeliveryRun:
         return self._open_sender(channel)
 
     def _fail(self, message: OutboxMessage, error: DeliveryFailed) -> None:
-        """Record a failure: for good, or until a later run."""
+        """Record a failure until a later run; a refusal is the message's, any other failure the whole channel's."""
         reason = str(error)
         if error.may_have_arrived:
             outbox.mark_resent(self._state, message.id)
-        if not error.is_retryable:
-            outbox.mark_dead(self._state, message.id, reason, self._now)
-            self.dead.append(_undelivered(message, reason, is_dead=True))
-            return
-        self._down[message.channel] = reason
+        if error.is_retryable:
+            self._down[message.channel] = reason
         outbox.mark_delayed(self._state, message.id, reason, retry_after=error.retry_after, now=self._now)
         self._wait(message, reason)
 

@@ -127,7 +127,7 @@ def _sign_in(smtp: smtplib.SMTP, username: str, password: str) -> None:
             code, _ = smtp.docmd(_base64(password))
     else:
         raise DeliveryFailed("the mail server offers neither AUTH PLAIN nor AUTH LOGIN", is_retryable=True)
-    # Pending even where the refusal is for good: the fault is the password's, and the next night may have another.
+    # The fault is the password's, so that the whole channel waits, whatever the code.
     if code != _AUTH_DONE:
         raise DeliveryFailed(f"the mail server refused the user name or password ({code})", is_retryable=True)
 

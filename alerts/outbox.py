@@ -1,8 +1,9 @@
 """Once only: what each route has been told, and the messages that wait to be sent. Tables of the state store.
 
-A row is `pending`, then `sending` (committed before anything goes out), then `sent` or `dead`; or `kept` from the
-start, where nobody asked for delivery. A row still `sending` when a run begins was interrupted between going out and
-being marked: it is sent once more and says so. That needs one sender at a time, which the lock of the front door gives.
+A row is `pending`, then `sending` (committed before anything goes out), then `sent`, or `pending` again for a later run
+where it was not taken. It is `dead` once its news is stale; or `kept` from the start, where nobody asked for delivery.
+A row still `sending` when a run begins was interrupted between going out and being marked: it is sent once more and
+says so. That needs one sender at a time, which the lock of the front door gives.
 """
 
 from __future__ import annotations
@@ -142,6 +143,16 @@ def read_outbox(state: StateStore, *statuses: Status) -> list[OutboxMessage]:
     return [_message(row) for row in found]
 
 
+def read_partly_sent(state: StateStore) -> list[OutboxMessage]:
+    """Return the sent messages that some recipients were refused, unless all got a later one of the same channel."""
+    found = state.rows(
+        f"select {_COLUMNS} from outbox where status = 'sent' and last_error is not null and not exists ("
+        "select 1 from outbox as later where later.channel = outbox.channel and later.status = 'sent'"
+        " and later.last_error is null and (later.sent_at, later.id) > (outbox.sent_at, outbox.id)) order by id"
+    )
+    return [_message(row) for row in found]
+
+
 def count_outbox(state: StateStore) -> dict[Status, int]:
     """Return how many messages are in each status."""
     counts: dict[Status, int] = dict.fromkeys(("pending", "sending", "sent", "dead", "kept"), 0)
@@ -200,7 +211,7 @@ def mark_delayed(state: StateStore, message_id: int, reason: str, *, retry_after
 
 
 def mark_dead(state: StateStore, message_id: int, reason: str, now: datetime) -> None:
-    """Record that the message will never be taken."""
+    """Record that the message is given up."""
     with state.transaction():
         state.execute("update outbox set status = 'dead', last_error = ? where id = ?", (reason, message_id))
         _log(state, message_id, "dead", reason, now)

@@ -35,7 +35,8 @@ def conclude(
     """Put into the outbox what each route has to be told tonight; returns the new rows, none where nothing is new.
 
     A route is told of all its budgets the first time (the welcome digest, a baseline), later only of thresholds newly
-    crossed in the period that contains `as_of`. Raises RouteError before anything is written.
+    crossed in the period that contains `as_of`, or on the last days of the one before. Raises RouteError before
+    anything is written.
     """
     by_destination: dict[Destination, list[BudgetConclusion]] = {}
     for conclusion in read_conclusions(warehouse, as_of):
@@ -52,12 +53,10 @@ def _welcome(
     state: StateStore, destination: Destination, conclusions: list[BudgetConclusion], as_of: date, now: datetime
 ) -> list[OutboxMessage]:
     """Queue the digest of all budgets of a route; what is crossed already counts as told."""
-    message = Message(
-        kind="welcome",
-        route=destination.route,
-        as_of=as_of,
-        lines=by_urgency([conclusion.line for conclusion in conclusions]),
-    )
+    lines = by_urgency([conclusion.line for conclusion in conclusions if not conclusion.is_closed(as_of)])
+    if not lines:
+        return []
+    message = Message(kind="welcome", route=destination.route, as_of=as_of, lines=lines)
     record_welcome(state, destination.audience, as_of, now)
     for conclusion in conclusions:
         news = News(announced=None, included=conclusion.tellable)
@@ -72,7 +71,7 @@ def _tell_news(
     told = told_fingerprints(state, _fingerprints(conclusions))
     lines, announced = [], []
     for conclusion in conclusions:
-        news = find_news(conclusion, told)
+        news = find_news(conclusion, told, as_of)
         record_told(state, _told(conclusion, news, "included"), as_of, now)
         if news.announced is not None:
             lines.append(conclusion.line)

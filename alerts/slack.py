@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 60.0
 """How long the retries of one run may take together; then messages wait for the next run."""
+MOST_TRIES = 5
+"""How often one message is tried in one run."""
 LONGEST_WAIT_SECONDS = 30.0
 
 _OK = 200
@@ -66,7 +68,7 @@ class SlackWebhook:
     def post(self, render: Callable[[bool], dict[str, object]], *, is_resent: bool) -> bool:
         """Post `render(is_resent)`, again while the service asks for time; returns whether a copy may be the second.
 
-        Raises DeliveryFailed when it is refused for good, or when the deadline leaves no room for another try.
+        Raises DeliveryFailed when it is refused, after MOST_TRIES, or when the deadline leaves no room for another try.
         """
         client = self._client()
         tries = 0
@@ -78,7 +80,7 @@ class SlackWebhook:
                 wait = min(error.retry_after or float(2 ** (tries - 1)), LONGEST_WAIT_SECONDS)
                 is_resent = is_resent or error.may_have_arrived
                 end_of_next_try = self.patience.clock() + wait + self.patience.answer_seconds
-                if not error.is_retryable or end_of_next_try > self.deadline:
+                if not error.is_retryable or tries == MOST_TRIES or end_of_next_try > self.deadline:
                     error.may_have_arrived = is_resent
                     raise
                 self.patience.sleep(wait)
@@ -135,7 +137,10 @@ def _is_usable(url: str) -> bool:
 
 
 def _check(response: WebhookResponse, now: datetime) -> None:
-    """Raise DeliveryFailed unless the answer is 200; slack-sdk returns refusals, and follows redirects."""
+    """Raise DeliveryFailed unless the answer is 200; slack-sdk returns refusals, and follows redirects.
+
+    A refusal would only repeat itself in the same run; a later one may find the webhook repaired.
+    """
     status = response.status_code
     if status == _OK and not response.body.lstrip().startswith("<"):
         return

@@ -18,7 +18,7 @@ from sql.model import digest_of
 from sql.settings import settings_hash
 from sql.warehouse import Warehouse
 
-_VERSION = "1"
+_VERSION = "2"
 """Raised when a judgement below changes, so that unchanged inputs are judged again."""
 
 _MODELS = ("core.budget_daily_spend", "marts.budget_status")
@@ -61,14 +61,14 @@ def _fingerprint(warehouse: Warehouse) -> str:
 
 
 def _judged_rows(warehouse: Warehouse) -> list[tuple[object, ...]]:
-    """Return the rows of `analysis.budget_state`, by budget and threshold amount."""
+    """Return the rows of `analysis.budget_state`, by budget, period and threshold amount."""
     spend, thresholds = _daily_spend(warehouse), _thresholds(warehouse)
     rows = []
-    query = f"select {', '.join(_STATUS_COLUMNS)}, state from marts.budget_status order by budget_id"
+    query = f"select {', '.join(_STATUS_COLUMNS)}, state from marts.budget_status order by budget_id, period_start"
     for *values, state in warehouse.rows(query):
         status = dict(zip(_STATUS_COLUMNS, values, strict=True))
         budget = str(status["budget_id"])
-        daily = None if state == "unknown" else spend.get(budget, {})
+        daily = None if state == "unknown" else spend.get((budget, status["period_start"]), {})
         for judged in judge_thresholds(daily, thresholds.get(budget, [])):
             row = status | {
                 "threshold": judged.threshold.text,
@@ -80,20 +80,20 @@ def _judged_rows(warehouse: Warehouse) -> list[tuple[object, ...]]:
     return rows
 
 
-def _daily_spend(warehouse: Warehouse) -> Mapping[str, dict[date, Decimal]]:
-    """Return budget -> day -> spend, in the period of its status through the night's day."""
-    found: dict[str, dict[date, Decimal]] = {}
+def _daily_spend(warehouse: Warehouse) -> Mapping[tuple[str, object], dict[date, Decimal]]:
+    """Return (budget, first day of the period) -> day -> spend, through the night's day."""
+    found: dict[tuple[str, object], dict[date, Decimal]] = {}
     rows = warehouse.rows(
-        "select spend.budget_id, spend.charge_date, sum(spend.spent_amount)"
+        "select spend.budget_id, status.period_start, spend.charge_date, sum(spend.spent_amount)"
         " from core.budget_daily_spend as spend inner join marts.budget_status as status"
         " on spend.budget_id = status.budget_id"
-        " and spend.charge_date >= status.period_start"
+        " and spend.charge_date >= status.period_start and spend.charge_date < status.period_end"
         " and spend.charge_date <= (select as_of from settings.night)"
         " where status.state <> 'unknown'"
-        " group by spend.budget_id, spend.charge_date"
+        " group by spend.budget_id, status.period_start, spend.charge_date"
     )
-    for budget, day, amount in rows:
-        found.setdefault(str(budget), {})[cast("date", day)] = cast("Decimal", amount)
+    for budget, period_start, day, amount in rows:
+        found.setdefault((str(budget), period_start), {})[cast("date", day)] = cast("Decimal", amount)
     return found
 
 

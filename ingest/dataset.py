@@ -106,7 +106,7 @@ def _recognised(file: DeliveredFile, shape: FileShape, datasets: Sequence[Datase
         kind = dataset.recognise(names)
         if kind is not None:
             return dataset, kind
-    missing = min((_missing(dataset, names) for dataset in datasets), key=len)
+    missing = _missing(datasets[0], names)
     raise SourceUnreadable(
         f"not an export of this kind of source: no column {', '.join(missing) or '(none recognised)'}",
         file=file.name,

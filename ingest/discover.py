@@ -37,14 +37,14 @@ DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
 _MONTH = re.compile(r"(?:19|20|21)\d{2}-\d{2}")
 _PERIOD_FOLDER = re.compile(r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d{4}/month=\d{1,2})/", re.IGNORECASE)
 """Folders of the provider's own layouts: files there without a manifest are a delivery that is not finished."""
+_RUN_FOLDER = re.compile(r"/(?P<period>\d{8}-\d{8})/(?P<run>[^/]+)/[^/]+$")
+"""Folders of an export that writes each run, with all of the month so far, beside the earlier ones."""
 ALL_DATASETS = (CUR, GCP_EXPORT, FOCUS)
 
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-_PERIOD_FOLDER = re.compile(
-    r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d{4}/month=\d{1,2})/", re.IGNORECASE
-)
+    """A month that no loose file has rows of any more, though `file` had: they may stand in another month now."""
 
     billing_month: date
     file: DeliveredFile
@@ -109,6 +109,7 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
                 hint=f"read are {', '.join(sorted(SUFFIXES))}",
             )
         return Discovered()
+    _refuse_runs(paths, source)
     files, repeated = _distinct([checksums.file(path, path.name) for path in paths])
     passed_over += [f"{file.name} (same content as another)" for file in repeated]
     period = source.period or (None if source.kind == "aws-export" else "from-rows")
@@ -132,6 +133,22 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
     return found
 
 
+def _refuse_runs(paths: Sequence[Path], source: SourceSettings) -> None:
+    """Refuse several runs of an export that repeats the month to date, as Azure's does: added up they count twice."""
+    runs: dict[str, set[str]] = {}
+    for path in paths:
+        found = _RUN_FOLDER.search(path.as_posix())
+        if found:
+            runs.setdefault(found["period"], set()).add(found["run"])
+    for period, names in sorted(runs.items()):
+        if len(names) > 1:
+            raise SourceUnreadable(
+                f"{len(names)} runs of {period} lie side by side, and each holds the month to date",
+                source=source.name,
+                hint="keep the newest run of each period only, or let the export overwrite its files",
+            )
+
+
 def _distinct(files: Sequence[DeliveredFile]) -> tuple[list[DeliveredFile], list[DeliveredFile]]:
     """Return the files whose content is not that of an earlier one, and the rest: copies must not count twice."""
     first = {file.sha256: file for file in reversed(files)}
@@ -142,8 +159,13 @@ def _distinct(files: Sequence[DeliveredFile]) -> tuple[list[DeliveredFile], list
 def _listed(location: Path) -> tuple[list[Path], list[str]]:
     """Return the files that are read and the names of those that are passed over."""
     visible = list_files(location)
-    readable = [path for path in visible if format_of(path) is not None and not path.name.endswith("Manifest.json")]
+    readable = [path for path in visible if format_of(path) is not None and not _is_manifest(path)]
     return readable, [path.name for path in visible if path not in set(readable)]
+
+
+def _is_manifest(path: Path) -> bool:
+    """Return whether a file is a provider's list of files, whatever its form."""
+    return path.name.lower().endswith("manifest.json")
 
 
 def _by_month(

@@ -13,7 +13,7 @@ from ingest.conversion import mark_converted
 from ingest.delivery import Delivery
 from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
-from ingest.errors import IngestError, LoadRefused
+from ingest.errors import IngestError, LoadRefused, SourceUnreadable
 from ingest.landed import create_macros
 from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
@@ -90,8 +90,24 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
     if found.passed_over:
         report.passed_over[source.name] = found.passed_over
     if not found.deliveries and not found.problems:
-        report.without_data.append(source.name)
+        _note_silence(work, source)
     return found
+
+
+def _note_silence(work: _Ingesting, source: SourceSettings) -> None:
+    """Note a source without any delivery: normal before its first, a problem after, unless another took it over."""
+    rows = work.warehouse.rows("select billing_month from ops.load where is_current and source = ?", [source.name])
+    months = sum(1 for (month,) in rows if isinstance(month, date) and source.covers(month))
+    if not months:
+        work.report.without_data.append(source.name)
+        return
+    work.report.problems.append(
+        SourceUnreadable(
+            f"nothing is delivered any more, though {months} months are loaded",
+            source=source.name,
+            hint="check `location`; if the source has ended, remove its [[source]]: its charges stay",
+        )
+    )
 
 
 def _settle_vanished(work: _Ingesting, source: SourceSettings, gone: Vanished, checksums: Checksums) -> None:

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from alerts.outbox import read_outbox
 from ingest.conversion import conversion_hash
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import CommandFailed, Exit
@@ -27,13 +28,17 @@ from sql.lock import holder
 from sql.meta import read_meta
 from sql.publish import find_writer, log_of
 from sql.state import PublishedFile, Run, StateStore
+from sql.text import shortened
 
 if TYPE_CHECKING:
+    from alerts.outbox import OutboxMessage
     from overrun.config import Config
 
 _FLOCK = "hhqqixxxx"
 _CLOCK_SLACK = timedelta(minutes=5)
 _LONGEST_GAP = timedelta(hours=36)
+_GIVEN_UP_LATELY = timedelta(days=30)
+_REASON_LIMIT = 200
 _RUNS_LOOKED_AT = 200
 
 
@@ -123,7 +128,7 @@ def check_locks(config: Config) -> Iterator[Check]:
         yield failure(
             "warehouse",
             f"{config.warehouse.path} is no DuckDB database",
-            "move it away; overrun rebuild makes a new one from landed files",
+            "restore it from a backup, or move it away: overrun rebuild makes a new one from landed files",
             Exit.REFUSED,
         )
     elif held_by is None:
@@ -151,10 +156,9 @@ def find_holder(path: Path) -> int | None:
 
 
 def _is_database(path: Path) -> bool:
-    """Return whether a file begins as DuckDB's do; an empty one becomes a database when it is opened."""
+    """Return whether a file begins as DuckDB's do; one of zero bytes is what a failed copy or a full disk leaves."""
     with path.open("rb") as file:
-        start = file.read(12)
-    return not start or start[8:12] == b"DUCK"
+        return file.read(12)[8:12] == b"DUCK"
 
 
 def check_copy_holder(config: Config) -> Check:
@@ -180,20 +184,48 @@ def check_logs(config: Config) -> Iterator[Check]:
 
 
 def check_state(config: Config, now: datetime) -> Iterator[Check]:
-    """Yield what runs and publications say: the last night, the clock, the published copy."""
-    if not config.state.is_file():
+    """Yield what the state store says: the last night, the clock, the published copy, the messages."""
+    if not config.state.exists():
         yield doubt("last night", "no night has run yet", "run overrun nightly")
         return
+    locked = _unwritable(config.state)
+    if locked is not None:
+        yield failure("state", f"{locked} cannot be written", "check its owner and mode", Exit.USAGE)
     try:
         with StateStore.open_read_only(config.state) as state:
             runs = state.last_runs(_RUNS_LOOKED_AT)
             published = state.published(config.publish)
+            outbox = read_outbox(state, "pending", "sending", "dead")
     except (StateError, WarehouseError) as error:
         yield failure("state", str(error), error.hint or "look at the file", Exit.USAGE)
         return
     yield _check_clock(runs, now)
     yield _check_last_night(runs, now)
     yield _check_copy(config.publish, published)
+    yield from _check_messages(outbox, now)
+
+
+def _unwritable(path: Path) -> Path | None:
+    """Return the state store or the file beside it that this user may not write; None where all is well."""
+    beside = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
+    return next((file for file in (path, *beside) if file.exists() and not os.access(file, os.W_OK)), None)
+
+
+def _check_messages(outbox: list[OutboxMessage], now: datetime) -> Iterator[Check]:
+    """Yield messages that wait because a channel did not take them, and those given up lately."""
+    failing = [message for message in outbox if message.status != "dead" and message.last_error is not None]
+    lost = [message for message in outbox if message.status == "dead" and message.expires_at > now - _GIVEN_UP_LATELY]
+    for messages, fate, hint in (
+        (failing, "waiting", "repair the channel, then run overrun alert"),
+        (lost, "given up", "overrun status lists them; tell their readers"),
+    ):
+        by_channel = {message.channel: message for message in messages}
+        for channel, last in by_channel.items():
+            count = sum(message.channel == channel for message in messages)
+            reason = shortened(last.last_error or "no reason is known", _REASON_LIMIT)
+            yield doubt(f"messages to {channel}", f"{count} {fate}: {reason}", hint)
+    if not failing and not lost:
+        yield well("messages", "none waits with an error or was given up lately")
 
 
 def _check_clock(runs: list[Run], now: datetime) -> Check:

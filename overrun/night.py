@@ -106,7 +106,7 @@ def run(config: Config, command: str, options: NightOptions) -> Iterator[Run]:
                 yield Run(config=config, options=options, state=state, report=report)
                 exit_code = report.exit_code
             except BaseException as error:
-                exit_code = code_of(error) or Exit.FAULT
+                exit_code = Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else code_of(error) or Exit.FAULT
                 if isinstance(error, Exception):
                     report.failures.append(error)
                 raise

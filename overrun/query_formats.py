@@ -1,8 +1,8 @@
 """The result of a query as a table, CSV or JSON.
 
 Names from a cloud are hostile. In CSV, text that a spreadsheet would take for a formula gets an apostrophe before it;
-numbers are never touched. On a terminal, unseen characters are escaped in every format. JSON keeps money exact: a
-decimal is a string.
+numbers are never touched. On a terminal, unseen characters are escaped in every format. A table that people look at has
+its long texts cut. JSON keeps money exact: a decimal is a string.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import TextIO
 
 from overrun.terminal import print_table
-from sql.text import visible
+from sql.text import shortened, visible
 
 Rows = Iterator[Sequence[object]]
 Writer = Callable[[Sequence[str], Rows, TextIO], None]
@@ -24,6 +24,8 @@ _FORMULA_STARTS = frozenset("=+-@＝＋－＠")  # noqa: RUF001 - spreadsheets t
 _CONTROL_STARTS = ("\t", "\r", "\n")
 _QUOTED = frozenset('",\r\n')
 _FEWEST_PLACES = 2
+CELL_LIMIT = 80
+"""Characters of a cell that a cut table shows."""
 
 
 def write_table(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
@@ -33,6 +35,12 @@ def write_table(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
         _trim_places(held, index)
     cells = [[value if _is_number(value) else _plain(value) for value in row] for row in held]
     print_table(columns, cells, stream)
+
+
+def write_cut_table(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
+    """Write a table whose texts and column names are cut at CELL_LIMIT characters, with an ellipsis."""
+    cut = ([value if value is None or _is_number(value) else _cut(value) for value in row] for row in rows)
+    write_table([shortened(column, CELL_LIMIT) for column in columns], cut, stream)
 
 
 def write_csv(columns: Sequence[str], rows: Rows, stream: TextIO) -> None:
@@ -89,6 +97,11 @@ def _plain(value: object) -> object:
         return value
     plain = json_value(value)
     return json.dumps(plain, ensure_ascii=False) if isinstance(plain, list | dict) else plain
+
+
+def _cut(value: object) -> str:
+    """Return a cell, escaped and cut; what is escaped already is not escaped again."""
+    return shortened(visible(str(_plain(value))), CELL_LIMIT)
 
 
 def _csv_cell(value: object) -> str:

@@ -43,7 +43,6 @@ COLUMNS_QUERY = """
 """
 
 _MISSING_TABLE = re.compile(r"Table with name (?P<name>\S+) does not exist")
-_PLACE = re.compile(r"^LINE \d+: .*$", re.MULTILINE)
 _CANDIDATES = re.compile(r"^Candidate (?:bindings|functions): *(?P<names>.+)$", re.MULTILINE)
 
 
@@ -164,11 +163,18 @@ def nearest_table(name: str, known: list[str]) -> str:
 
 
 def _failed(error: duckdb.Error, known: list[str]) -> CommandFailed:
-    return CommandFailed(first_line(error), code=Exit.USAGE, hint=_hint(error, known))
+    return CommandFailed(_clause(error), code=Exit.USAGE, hint=_hint(error, known))
+
+
+def _clause(error: duckdb.Error) -> str:
+    """Return what DuckDB says as a clause, whose first word keeps its capitals where it is one of SQL."""
+    clause = first_line(error)
+    is_keyword = clause.split(" ", 1)[0][1:].isupper()
+    return clause[:1].upper() + clause[1:] if is_keyword else clause
 
 
 def _hint(error: duckdb.Error, known: list[str]) -> str:
-    """Return what may help: the nearest table, the columns that there are, or where the error is."""
+    """Return what may help: the nearest table, or the columns that there are."""
     import duckdb
 
     text = str(error)
@@ -182,5 +188,6 @@ def _hint(error: duckdb.Error, known: list[str]) -> str:
     candidates = _CANDIDATES.search(text)
     if candidates:
         return f"there is {candidates['names']}"
-    place = _PLACE.search(text)
-    return place[0] if place else "overrun query --tables lists the tables"
+    if isinstance(error, duckdb.ParserException):
+        return "overrun query --help has examples; the SQL is DuckDB's"
+    return "overrun query --tables lists the tables, --columns TABLE the columns of one"

@@ -96,6 +96,8 @@ class Status:
     copies: tuple[CopyStatus, ...] = ()
     waiting: tuple[OutboxMessage, ...] = ()
     dead: tuple[OutboxMessage, ...] = ()
+    partly: tuple[OutboxMessage, ...] = ()
+    """Sent, but refused for some recipients, by a channel that has sent nothing to all of them since."""
     kept: int = 0
 
 
@@ -107,6 +109,7 @@ class _FromState:
     problems: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
     copies: tuple[CopyStatus, ...] = ()
     outbox: list[OutboxMessage] = field(default_factory=list)
+    partly: list[OutboxMessage] = field(default_factory=list)
 
 
 def read_status(config: Config, as_of: date) -> Status:
@@ -120,6 +123,7 @@ def read_status(config: Config, as_of: date) -> Status:
         )
         raise
     runs = _with_ends(known.runs, is_running=pid is not None)
+    channels = {channel.id for channel in config.alerts.channels}
     sources = _configured_only(config)
     if config.publish.is_file():
         with open_copy(config.publish) as warehouse:
@@ -134,12 +138,13 @@ def read_status(config: Config, as_of: date) -> Status:
         copies=known.copies,
         waiting=tuple(message for message in known.outbox if message.status in {"pending", "sending"}),
         dead=tuple(message for message in known.outbox if message.status == "dead"),
+        partly=tuple(message for message in known.partly if message.channel in channels),
         kept=sum(message.status == "kept" for message in known.outbox),
     )
 
 
 def _read_state(config: Config) -> _FromState:
-    from alerts.outbox import read_outbox
+    from alerts.outbox import read_outbox, read_partly_sent
 
     with StateStore.open_read_only(config.state) as state:
         runs = state.last_runs(_RUNS_LOOKED_AT)
@@ -151,6 +156,7 @@ def _read_state(config: Config) -> _FromState:
                 for path in (config.publish, *(publication.path for publication in config.publications))
             ),
             outbox=read_outbox(state, "pending", "sending", "dead", "kept"),
+            partly=read_partly_sent(state),
         )
 
 

@@ -140,8 +140,12 @@ def _problem(problem: Problem) -> Iterator[str]:
 
 
 def _messages(status: Status) -> Iterator[str]:
-    """Yield what is in the outbox and not delivered."""
-    for title, messages in (("Messages that wait", status.waiting), ("Messages given up", status.dead)):
+    """Yield what is in the outbox and not delivered, or not to all."""
+    for title, messages in (
+        ("Messages that wait", status.waiting),
+        ("Messages given up", status.dead),
+        ("Messages that some recipients did not get", status.partly),
+    ):
         if not messages:
             continue
         yield from ("", f"{title}: {len(messages)}")
@@ -185,6 +189,7 @@ def status_as_json(status: Status) -> dict[str, object]:
         "sources": [_source_json(source) for source in status.sources],
         "waiting": [_message_json(message) for message in status.waiting],
         "dead": [_message_json(message) for message in status.dead],
+        "partly": [_message_json(message) for message in status.partly],
         "kept": status.kept,
         "copies": [
             {"path": str(copy.path), "replaced_at": _instant(copy.replaced_at), "is_touched": copy.is_touched}

@@ -372,7 +372,7 @@ SETTINGS_TABLES: tuple[Table, ...] = (
 BUDGET_STATE = Table(
     schema="analysis",
     name="budget_state",
-    description="State of each budget threshold in the period that contains the as-of day",
+    description="State of each budget threshold in each period that core.budget_period judges",
     columns=(
         Column("budget_id", "VARCHAR", "Budget"),
         Column("threshold", "VARCHAR", "As written in the configuration"),

@@ -290,7 +290,7 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
-        if primary == sqlite3.SQLITE_FULL:
+        if primary == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise DiskFull(
                 f"the disk is full while writing {path}", hint="free some space and run again; nothing was changed"
             ) from error

@@ -190,7 +190,13 @@ def _duckdb_errors(path: Path | None) -> Iterator[None]:
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from error
         raise
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+    except (
+        duckdb.IOException,
+        duckdb.OutOfMemoryException,
+        duckdb.FatalException,
+        duckdb.TransactionException,
+    ) as error:
+        # Not every duckdb.Error: others repeat data, which may hold any words.
         text = str(error)
         locked = _LOCKED.search(text)
         if locked and path is not None:

@@ -29,13 +29,14 @@ _ROWS_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked: the SELECT with its parameters, and where its result goes."""
+    """What is asked: the SELECT with its parameters, and where its result goes; `is_cut` where long cells are cut."""
 
     select: str
     parameters: tuple[str, ...]
     format: str
     output: Path | None
     limit: int | None
+    is_cut: bool
 
 
 @click.command(
@@ -74,12 +75,15 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     """Run one SELECT on the published copy.
 
     SQL is the statement, or - to read it from stdin. It reads the tables of that copy and nothing else: no file, no
-    network. In CSV, text that a spreadsheet would take for a formula gets an apostrophe before it; in JSON, decimals
-    are strings, so that no digit of money is lost. --json is --format json.
+    network. A table on a terminal or a pipe cuts cells at 80 characters; csv, json, parquet and files are whole. In
+    CSV, text that a spreadsheet would take for a formula gets an apostrophe before it; in JSON, decimals are strings,
+    so that no digit of money is lost. --json is --format json.
     """
     chosen = _chosen_format(format_name, output, is_json=invocation.as_json)
     text, parameters = _asked(sql, tables=tables, columns=columns)
-    request = Request(select=text, parameters=parameters, format=chosen, output=output, limit=limit)
+    # What the lists of tables and columns say of each is not cut.
+    is_cut = chosen == "table" and output is None and sql is not None
+    request = Request(select=text, parameters=parameters, format=chosen, output=output, limit=limit, is_cut=is_cut)
     _run(request, invocation.load(), is_checked=sql is None)
     return Exit.DONE
 
@@ -158,14 +162,15 @@ def _write_parquet(warehouse: Warehouse, request: Request, file: Path) -> None:
 
 def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO, is_over: Event) -> None:
     """Write what a cursor gives in the format asked for."""
-    from overrun.query_formats import WRITERS
+    from overrun.query_formats import WRITERS, write_cut_table
 
     columns = [str(column[0]) for column in cursor.description or []]
     rows = _fetched(cursor, is_over)
     limit = request.limit
-    is_cut = request.format == "table" and limit is None and stream.isatty()
-    WRITERS[request.format](columns, islice(rows, ROWS_ON_TERMINAL if is_cut else limit), stream)
-    if is_cut and next(rows, None) is not None:
+    is_first_part = request.format == "table" and limit is None and stream.isatty()
+    write = write_cut_table if request.is_cut else WRITERS[request.format]
+    write(columns, islice(rows, ROWS_ON_TERMINAL if is_first_part else limit), stream)
+    if is_first_part and next(rows, None) is not None:
         click.echo(f"only the first {ROWS_ON_TERMINAL} rows are shown; --limit N shows more", err=True)
 
 

@@ -22,13 +22,14 @@ def command() -> None:
 @click.argument("name")
 @common_options
 def drop(invocation: Invocation, name: str) -> Exit:
-    """Drop every charge of the source NAME, build and publish.
+    """Drop every charge and landed file of the source NAME, build and publish.
 
     Only a source that the configuration names no more can be dropped: one that it names would be loaded again. The
     ledger keeps what was loaded when.
     """
     from ingest.drop import drop_source
     from overrun.night import build_step, open_warehouse, publish_step, run
+    from sql.files import remove_tree
 
     config = invocation.load()
     if name in {source.name for source in config.sources}:
@@ -45,6 +46,7 @@ def drop(invocation: Invocation, name: str) -> Exit:
                     f"no charges of a source {name}", code=Exit.USAGE, hint="overrun status lists the sources"
                 )
             build_step(step, warehouse)
+        remove_tree(config.landing / name)
         publish_step(step)
     click.echo(f"dropped: {dropped} months of {name}", err=invocation.as_json)
     print_report(step.report, invocation)

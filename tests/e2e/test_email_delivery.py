@@ -268,33 +268,39 @@ def test_a_refused_recipient_does_not_keep_the_others_waiting(
     state: StateStore, channel: EmailChannel, mailbox: Mailbox
 ) -> None:
     mailbox.refusals = {"finance@acme.example": "550 no such user"}
-    assert send(state, channel).sent == 1
+    report = send(state, channel)
+    assert (report.sent, report.is_complete) == (1, True)
+    assert [message.reason for message in report.partly] == [
+        "refused recipients: finance@acme.example (550 no such user)"
+    ]
     assert mailbox.recipients == [["lead@acme.example"]]
     assert read_outbox(state)[0].last_error == "refused recipients: finance@acme.example (550 no such user)"
 
 
-def test_all_recipients_refused_for_good_is_dead_and_for_now_is_pending(
+def test_a_message_that_all_recipients_were_refused_waits_until_one_is_taken(
     state: StateStore, channel: EmailChannel, mailbox: Mailbox
 ) -> None:
     mailbox.refusals = dict.fromkeys(channel.recipients, "450 try later")
     assert send(state, channel).pending == 1
     mailbox.refusals = dict.fromkeys(channel.recipients, "550 no such user")
     report = send(state, channel)
-    assert (report.dead, report.pending) == (1, 0)
+    assert (report.dead, report.pending) == (0, 1)
     assert "lead@acme.example (550 no such user)" in reason(report)
+    mailbox.refusals = {}
+    assert send(state, channel, days=2).sent == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "pending", "dead"), [("451 try later", 1, 0), ("554 looks like \x1b[2J spam", 0, 1)]
-)
-def test_an_answer_to_the_message_decides(
-    state: StateStore, channel: EmailChannel, mailbox: Mailbox, answer: str, pending: int, dead: int
+@pytest.mark.parametrize("answer", ["451 try later", "554 looks like \x1b[2J spam"])
+def test_a_message_that_the_server_refuses_waits(
+    state: StateStore, channel: EmailChannel, mailbox: Mailbox, answer: str
 ) -> None:
     mailbox.answer = answer
     report = send(state, channel)
-    assert (report.pending, report.dead) == (pending, dead)
+    assert (report.pending, report.dead) == (1, 0)
     assert reason(report).startswith(f"the mail server answered {answer[:3]}")
     assert "\x1b" not in reason(report)
+    mailbox.answer = "250 taken"
+    assert send(state, channel, days=2).sent == 1
 
 
 def test_a_server_that_is_away_leaves_the_message_pending(state: StateStore, channel: EmailChannel) -> None:

@@ -156,7 +156,7 @@ MUTATIONS = [
     ("marts.monthly_cost", "sum(costs.billed_cost)", "max(costs.billed_cost)"),
     ("marts.resource_daily_cost", "from charges\n", "from charges where charges.resource_id is not null\n"),
     ("core.budget_daily_spend", "amounts.gross_amount + case", "amounts.gross_amount - case"),
-    ("marts.budget_status", "coalesce(sum(in_period.spent_amount), 0)", "coalesce(max(in_period.spent_amount), 0)"),
+    ("marts.budget_status", "coalesce(sum(spend.spent_amount), 0)", "coalesce(max(spend.spent_amount), 0)"),
     ("marts.reconciliation", "sum(costs.billed_cost)", "max(costs.billed_cost)"),
     ("marts.restatements", ", 0) - coalesce(", ", 0) + coalesce("),
 ]

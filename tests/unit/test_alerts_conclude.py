@@ -125,13 +125,21 @@ def test_only_the_period_of_today_is_judged(state: StateStore) -> None:
     assert evaluate(state, [*october, *spent(190_000, **DECEMBER)]) == []
     (digest,) = evaluate(state, [*october, *spent(100_000)])
     assert [line.threshold for line in digest.message.lines] == [None]
-    assert told(state) == []
+    assert {told_state for _, _, told_state in told(state)} == {"baseline"}
 
 
-def test_the_first_day_after_the_period_belongs_to_the_next(state: StateStore) -> None:
+def test_the_last_days_of_a_period_arrive_after_it_and_are_told(state: StateStore) -> None:
     evaluate(state, spent(100_000))
-    assert evaluate(state, spent(150_000), as_of=date(2026, 12, 1)) == []
-    assert len(evaluate(state, spent(150_000), as_of=date(2026, 11, 30))) == 1
+    late = spent(150_000, crossed_on=date(2026, 11, 30))
+    (message,) = evaluate(state, [*late, *spent(0, **DECEMBER)], as_of=date(2026, 12, 2))
+    assert [(line.threshold, line.period_end) for line in message.message.lines] == [("80%", date(2026, 12, 1))]
+    assert evaluate(state, [*late, *spent(0, **DECEMBER)], as_of=date(2026, 12, 3)) == []
+
+
+def test_an_earlier_day_of_a_period_that_has_ended_is_no_news(state: StateStore) -> None:
+    evaluate(state, spent(100_000))
+    backfilled = spent(150_000, crossed_on=date(2026, 11, 10))
+    assert evaluate(state, [*backfilled, *spent(0, **DECEMBER)], as_of=date(2026, 12, 2)) == []
 
 
 def test_another_scope_or_limit_is_another_budget(state: StateStore) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from alerts.deliver import DeliveryReport, Sender, Sent, UndeliveredMessage
 from alerts.errors import DeliveryFailed
-from alerts.outbox import count_outbox, read_outbox
+from alerts.outbox import count_outbox, read_outbox, read_partly_sent
 from alerts.run import conclude, deliver
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route
 from sql.secret import SecretReference
@@ -113,13 +113,39 @@ def test_a_copy_sent_within_one_run_is_recorded_as_such(state: StateStore) -> No
     assert read_outbox(state)[0].is_resent
 
 
-def test_a_refusal_for_good_is_dead_and_not_tried_again(state: StateStore) -> None:
+def test_a_refused_message_is_tried_once_each_run_until_its_channel_is_repaired(state: StateStore) -> None:
     queue_digest(state)
-    channels = FakeChannels(answers=[DeliveryFailed("Slack answered 404 no_service", is_retryable=False)])
-    report = send(state, channels)
+    error = "Slack answered 404 no_service"
+    refusal = DeliveryFailed(error, is_retryable=False)
+    channels = FakeChannels(answers=[refusal, refusal])
+    for tries in (1, 2):
+        report = send(state, channels, days=tries - 1)
+        assert (report.sent, report.pending, report.dead, report.is_complete) == (0, 1, 0, False)
+        assert [(message.is_dead, message.reason) for message in report.undelivered] == [(False, error)]
+        (message,) = read_outbox(state, "pending")
+        assert (message.attempts, message.last_error, message.not_before) == (tries, error, None)
+    assert send(state, channels, days=2).is_complete
+    assert [message.is_resent for message in channels.received] == [False]
+    assert history(state) == [("delayed", error), ("delayed", error), ("sent", None)]
+
+
+def test_a_message_that_is_refused_for_ever_expires(state: StateStore) -> None:
+    queue_digest(state)
+    channels = FakeChannels(answers=[DeliveryFailed("no_service", is_retryable=False)] * 18)
+    assert [send(state, channels, days=day).pending for day in range(18)] == [1] * 18
+    report = send(state, channels, days=18)
     assert (report.dead, report.pending, report.is_complete) == (1, 0, False)
-    assert read_outbox(state, "dead")[0].last_error == "Slack answered 404 no_service"
-    assert send(state, channels) == DeliveryReport(sent=0, pending=0, dead=0, kept=0)
+    assert report.undelivered[0].reason == "expired after the end of its period; no_service"
+    assert send(state, channels, days=19).is_complete
+
+
+def test_a_refusal_does_not_keep_other_messages_of_the_channel_from_being_tried(state: StateStore) -> None:
+    queue_digest(state)
+    with make_warehouse(spent(190_000)) as warehouse:
+        conclude(warehouse, state, TO_SLACK, AS_OF, NOW)
+    channels = FakeChannels(answers=[DeliveryFailed("invalid_payload", is_retryable=False)])
+    report = send(state, channels)
+    assert (report.sent, report.pending) == (1, 1)
 
 
 def test_a_channel_that_fails_does_not_keep_others_from_being_tried(state: StateStore) -> None:
@@ -185,11 +211,25 @@ def test_stale_news_expires_a_week_after_its_period(state: StateStore) -> None:
     assert report.undelivered[0].reason == "expired after the end of its period; down"
 
 
-def test_what_was_refused_of_a_sent_message_is_recorded(state: StateStore) -> None:
+def test_what_was_refused_of_a_sent_message_is_recorded_and_reported(state: StateStore) -> None:
+    queue_digest(state)
+    note = "refused recipients: a@b (550 no)"
+    report = send(state, FakeChannels(answers=[Sent(is_resent=False, note=note)]))
+    partly = UndeliveredMessage(route="default", channel="vision-slack", is_dead=False, reason=note)
+    assert report == DeliveryReport(sent=1, pending=0, dead=0, kept=0, partly=(partly,))
+    assert report.is_complete
+    assert read_outbox(state, "sent")[0].last_error == "refused recipients: a@b (550 no)"
+    assert history(state) == [("sent", note)]
+
+
+def test_a_partly_sent_message_stands_until_all_get_a_later_one(state: StateStore) -> None:
     queue_digest(state)
     send(state, FakeChannels(answers=[Sent(is_resent=False, note="refused recipients: a@b (550 no)")]))
-    assert read_outbox(state, "sent")[0].last_error == "refused recipients: a@b (550 no)"
-    assert history(state) == [("sent", "refused recipients: a@b (550 no)")]
+    assert [message.channel for message in read_partly_sent(state)] == ["vision-slack"]
+    with make_warehouse(spent(190_000)) as warehouse:
+        conclude(warehouse, state, TO_SLACK, AS_OF, NOW)
+    assert send(state, FakeChannels()).partly == ()
+    assert read_partly_sent(state) == []
 
 
 def test_a_message_that_another_sender_has_taken_is_left_to_it(state: StateStore) -> None:

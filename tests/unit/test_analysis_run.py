@@ -36,10 +36,11 @@ def _as_of(warehouse: Warehouse, day: date) -> None:
     build(warehouse)
 
 
-def _states(warehouse: Warehouse) -> list[tuple[object, ...]]:
+def _states(warehouse: Warehouse, since: date = date(2000, 1, 1)) -> list[tuple[object, ...]]:
     return warehouse.rows(
         f"select threshold, state, crossed_on, spent_amount::bigint from {BUDGET_STATE.full_name}"
-        " order by threshold_amount"
+        " where period_start >= ? order by period_start, threshold_amount",
+        [since],
     )
 
 
@@ -80,7 +81,11 @@ def test_the_next_period_starts_anew(warehouse: Warehouse) -> None:
     analyse(warehouse)
     _as_of(warehouse, date(2026, 11, 1))
     assert analyse(warehouse)
-    assert _states(warehouse) == [("80%", "ok", None, 0), ("100%", "ok", None, 0)]
+    assert _states(warehouse, since=date(2026, 11, 1)) == [("80%", "ok", None, 0), ("100%", "ok", None, 0)]
+    assert _states(warehouse) != _states(warehouse, since=date(2026, 11, 1)), "October is still judged"
+    _as_of(warehouse, date(2026, 11, 6))
+    assert analyse(warehouse)
+    assert _states(warehouse) == _states(warehouse, since=date(2026, 11, 1))
 
 
 def test_another_currency_is_unknown(warehouse: Warehouse) -> None:

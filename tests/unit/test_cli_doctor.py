@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+from alerts.outbox import read_outbox
 from alerts.settings import SlackWebhookChannel
 from overrun import doctor_reach, doctor_stores
 from overrun.cli import main
 from overrun.config import Config, load_config
+from overrun.doctor_check import Check
 from overrun.exits import Exit
 from sql.lock import run_lock
 from sql.secret import SecretReference
@@ -217,9 +219,11 @@ def test_a_shell_on_the_warehouse_is_named(config: Path, mode: str, capsys: Capt
 
 def test_a_warehouse_that_is_no_database(tmp_path: Path, capsys: Captured) -> None:
     config = write_house(tmp_path)
-    for content, code in ((b"", Exit.DONE), (b"x" * 5000, Exit.REFUSED)):
+    for content in (b"", b"x" * 5000):
         (tmp_path / "warehouse.duckdb").write_bytes(content)
-        assert doctor(config, capsys)[0] == code
+        code, checks = doctor(config, capsys)
+        assert (code, checks["warehouse"][0]["level"]) == (Exit.REFUSED, "fail")
+        assert main(["nightly", "-q", "--config", str(config), "--as-of", "2026-11-05"]) == Exit.REFUSED
 
 
 def test_logs_that_lie_about(config: Path, loaded: Config) -> None:
@@ -246,7 +250,7 @@ def test_the_clock_and_the_last_night(tmp_path: Path) -> None:
     config = load_config(write_house(tmp_path), {})
     with StateStore.open(config.state) as state:
         state.start_run("one", "nightly", date(2026, 11, 20), now=NOW)
-    assert levels(config, NOW) == {"clock": "ok", "last night": "warn", "copy": "warn"}
+    assert levels(config, NOW) == {"clock": "ok", "last night": "warn", "copy": "warn", "messages": "ok"}
     with StateStore.open(config.state) as state:
         state.finish_run("one", 0, now=NOW)
     assert levels(config, NOW)["last night"] == "ok"
@@ -266,6 +270,40 @@ def test_a_state_store_that_is_none(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "state.sqlite").write_text("x" * 5000, encoding="utf-8")
     code, checks = doctor(config, capsys)
     assert (code, checks["state"][0]["level"]) == (Exit.USAGE, "fail")
+
+
+@pytest.mark.parametrize("name", ["state.sqlite", "state.sqlite-wal"])
+def test_a_state_store_that_cannot_be_written(
+    name: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write_house(tmp_path)
+    StateStore.open(tmp_path / "state.sqlite").close()
+    (tmp_path / name).touch()
+    # The tests may run as root, for whom every file can be written.
+    monkeypatch.setattr("os.access", lambda path, _: Path(path).name != name)
+    code, checks = doctor(config, capsys)
+    assert (code, checks["state"][0]["level"]) == (Exit.USAGE, "fail")
+    assert checks["state"][0]["message"] == f"{tmp_path / name} cannot be written"
+
+
+def test_messages_that_wait_with_an_error_or_were_given_up(tmp_path: Path) -> None:
+    config = load_config(write_house(tmp_path, SLACK), {})
+    assert main(["nightly", "-q", "--config", str(config.file), "--as-of", "2026-11-05"]) == Exit.UNDELIVERED
+    with StateStore.open(config.state) as state:
+        (message,) = read_outbox(state, "pending")
+    (check,) = messages(config, message.expires_at)
+    assert (check.name, check.level, check.code) == ("messages to it", "warn", Exit.DONE)
+    assert check.message == "1 waiting: environment variable HOOK is not set"
+    with StateStore.open(config.state) as state:
+        state.execute("update outbox set status = 'dead', last_error = 'expired'")
+    (check,) = messages(config, message.expires_at)
+    assert (check.level, check.message) == ("warn", "1 given up: expired")
+    (check,) = messages(config, message.expires_at + timedelta(days=31))
+    assert (check.name, check.level) == ("messages", "ok")
+
+
+def messages(config: Config, now: datetime) -> list[Check]:
+    return [check for check in doctor_stores.check_state(config, now) if check.name.startswith("messages")]
 
 
 def test_a_copy_that_is_none_or_of_another_version(tmp_path: Path, capsys: Captured) -> None:

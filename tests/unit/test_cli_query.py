@@ -101,6 +101,27 @@ def test_a_table_trims_zeros_that_all_of_a_column_have() -> None:
     assert stream.getvalue().split() == ["a", "b", "1.100", "7", "1.125", "-"]
 
 
+def test_long_cells_of_a_table_are_cut_and_of_nothing_else(config: Path, tmp_path: Path, capsys: Captured) -> None:
+    sql = "select repeat('x', 100) as a, repeat('\x1b', 100) as b, ['" + "y" * 100 + "'] as c, 1 as " + "n" * 100
+    assert ask(config, sql) == Exit.DONE
+    header, row = capsys.readouterr().out.splitlines()
+    assert header.split() == ["a", "b", "c", "n" * 79 + "…"]
+    a, b, c, number = row.split()
+    assert (a, number) == ("x" * 79 + "…", "1")
+    assert (b, len(c)) == ("\\u001B" * 13 + "\\…", 80)
+    target = tmp_path / "a.txt"
+    assert ask(config, sql, "--output", str(target)) == Exit.DONE
+    assert "x" * 100 in target.read_text(encoding="utf-8")
+    for whole in ("csv", "json"):
+        assert ask(config, sql, "--format", whole) == Exit.DONE
+        assert "x" * 100 in capsys.readouterr().out
+
+
+def test_what_a_table_holds_is_listed_whole(config: Path, capsys: Captured) -> None:
+    assert ask(config, "--tables") == Exit.DONE
+    assert "…" not in capsys.readouterr().out
+
+
 def test_a_long_table_is_cut_on_a_terminal_and_says_so(
     config: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,8 +192,9 @@ def test_output_that_is_no_file(config: Path, name: str, said: str, capsys: Capt
         ),
         ("select * from zzz", "table with name zzz", "overrun query --tables"),
         ("select nope from marts.monthly_cost", 'column "nope" not found', '"invoice_id"'),
-        ("selec 1", 'syntax error at or near "selec"', "LINE 1: selec 1"),
-        ("select 'x'::int", "could not convert string", "LINE 1"),
+        ("selec 1", 'syntax error at or near "selec"', "--help has examples"),
+        ("select", "error: SELECT clause without selection list", "--help has examples"),
+        ("select 'x'::int", "could not convert string", "overrun query --tables"),
         ("select 1; select 2", "2 statements", "one SELECT"),
         ("/* nothing */", "there is no SQL", "overrun query"),
         ("drop table marts.monthly_cost", "drop statements are not run", "--output FILE"),
@@ -197,6 +219,7 @@ def test_a_wrong_query_is_one_clear_error(config: Path, sql: str, said: str, hin
     assert error.startswith("error: ")
     assert said in error
     assert hint in hinted
+    assert "LINE" not in captured.err
     assert len(captured.err.splitlines()) == 3
 
 

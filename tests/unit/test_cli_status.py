@@ -142,6 +142,22 @@ def test_messages_that_wait(tmp_path: Path, capsys: Captured) -> None:
     assert status_json(config, capsys)["dead"][0]["last_error"] == "no_service"
 
 
+def test_a_message_that_some_recipients_did_not_get(tmp_path: Path, capsys: Captured) -> None:
+    config = write_house(tmp_path, CHANNEL)
+    assert night(config) == Exit.UNDELIVERED
+    assert status_json(config, capsys)["partly"] == []
+    with StateStore.open(tmp_path / "state.sqlite") as state:
+        state.execute(
+            "update outbox set status = 'sent', sent_at = '2026-11-05T07:00:00Z', last_error = 'refused: b@x'"
+        )
+    text = status_text(config, capsys)
+    assert "Messages that some recipients did not get: 1" in text
+    assert "refused: b@x" in text
+    assert status_json(config, capsys)["partly"][0]["last_error"] == "refused: b@x"
+    config.write_text(config.read_text(encoding="utf-8").replace('"slack"', '"other"'), encoding="utf-8")
+    assert status_json(config, capsys)["partly"] == []
+
+
 def test_a_retired_source_and_a_copy_that_was_touched(tmp_path: Path, capsys: Captured) -> None:
     config = write_house(tmp_path)
     assert night(config) == Exit.DONE

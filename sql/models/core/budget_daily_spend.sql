@@ -1,6 +1,6 @@
 -- What counts against each budget on each day, on the budget's own basis.
--- grain: one row per budget, billing month, day and currency of the charges that the budget covers
--- key: budget_id, billing_month, charge_date, billing_currency
+-- grain: one row per budget, source, billing month, day and currency of the charges that the budget covers
+-- key: budget_id, source, billing_month, charge_date, billing_currency
 with costs as (select * from core.costs_attributed),
 budgets as (select * from settings.budget),
 scopes as (select * from settings.budget_scope),
@@ -35,6 +35,7 @@ owners_covered as (
 amounts as (
     select
         budgets.budget_id,
+        costs.source,
         costs.billing_month,
         costs.charge_date,
         costs.billing_currency,
@@ -58,6 +59,7 @@ amounts as (
 select
     -- Id of the budget in the configuration
     amounts.budget_id,
+    amounts.source,
     amounts.billing_month,
     amounts.charge_date,
     amounts.billing_currency,
@@ -72,4 +74,4 @@ select
     -- Charges that count
     cast(sum(amounts.charge_rows) as bigint) as charge_rows
 from amounts
-group by amounts.budget_id, amounts.billing_month, amounts.charge_date, amounts.billing_currency
+group by amounts.budget_id, amounts.source, amounts.billing_month, amounts.charge_date, amounts.billing_currency

@@ -1,43 +1,45 @@
--- Where each budget stands in the calendar month that contains the night's day.
--- grain: one row per budget
--- key: budget_id
+-- Where each budget stands in the calendar month that contains the night's day, and in the one before while its last
+-- days still arrive.
+-- grain: one row per budget and period; the month before is there on the first five days of a month
+-- key: budget_id, period_start
 -- materialized: full
-with night as (select * from settings.night),
+with periods as (select * from core.budget_period),
+sources as (select * from core.budget_source),
+spend as (select * from core.budget_daily_spend),
 budgets as (select * from settings.budget),
 thresholds as (select * from settings.budget_threshold),
-spend as (select * from core.budget_daily_spend),
 freshness as (select * from marts.data_freshness),
-periods as (
+totals as (
     select
-        cast(date_trunc('month', night.as_of) as date) as period_start,
-        cast(date_trunc('month', night.as_of) + interval '1' month as date) as period_end,
-        night.as_of
-    from night
+        periods.budget_id,
+        periods.period_start,
+        periods.period_end,
+        min(case when spend.billing_currency <> budgets.billing_currency then spend.billing_currency end)
+            as foreign_currency,
+        coalesce(sum(spend.spent_amount), 0) as spent_amount,
+        coalesce(sum(spend.gross_amount), 0) as gross_amount,
+        coalesce(sum(spend.net_amount), 0) as net_amount,
+        cast(coalesce(sum(spend.charge_rows), 0) as bigint) as matched_rows
+    from periods
+    inner join budgets on periods.budget_id = budgets.budget_id
+    left join spend
+        on periods.budget_id = spend.budget_id and spend.charge_date <= periods.as_of
+        and spend.charge_date >= periods.period_start and spend.charge_date < periods.period_end
+    group by periods.budget_id, periods.period_start, periods.period_end
 ),
 completeness as (
     select
+        totals.budget_id,
+        totals.period_start,
         case when count(*) = count(freshness.complete_through) then min(freshness.complete_through) end
             as complete_through
-    from freshness
-    where not freshness.is_retired
-),
-in_period as (
-    select spend.*
-    from spend
-    inner join periods on spend.charge_date >= periods.period_start and spend.charge_date <= periods.as_of
-),
-totals as (
-    select
-        budgets.budget_id,
-        min(case when in_period.billing_currency <> budgets.billing_currency then in_period.billing_currency end)
-            as foreign_currency,
-        coalesce(sum(in_period.spent_amount), 0) as spent_amount,
-        coalesce(sum(in_period.gross_amount), 0) as gross_amount,
-        coalesce(sum(in_period.net_amount), 0) as net_amount,
-        cast(coalesce(sum(in_period.charge_rows), 0) as bigint) as matched_rows
-    from budgets
-    left join in_period on budgets.budget_id = in_period.budget_id
-    group by budgets.budget_id
+    from totals
+    cross join freshness
+    left join sources
+        on totals.budget_id = sources.budget_id and totals.period_start = sources.period_start
+        and freshness.source = sources.source
+    where not freshness.is_retired and (totals.matched_rows = 0 or sources.source is not null)
+    group by totals.budget_id, totals.period_start
 ),
 known as (
     select totals.*
@@ -55,9 +57,9 @@ select
     -- Team that is told; null for the default route
     budgets.team,
     -- First day of the period
-    periods.period_start,
+    totals.period_start,
     -- First day after the period
-    periods.period_end,
+    totals.period_end,
     -- effective, billed or list: which cost counts
     budgets.basis,
     -- Spend so far on the budget's basis; a lower bound while days are missing, null if unknown
@@ -87,13 +89,12 @@ select
         when known.budget_id is null
             then 'charges in ' || totals.foreign_currency || ', limit in ' || budgets.billing_currency
     end as reason,
-    -- Last complete day of the slowest source; null if a source has no data
+    -- Last complete day of the slowest source with charges of the budget, of all sources without any; null if unknown
     completeness.complete_through,
     -- Charges that count against the budget in the period
     totals.matched_rows
 from budgets
-cross join periods
-cross join completeness
 inner join totals on budgets.budget_id = totals.budget_id
-left join known on budgets.budget_id = known.budget_id
+left join completeness on totals.budget_id = completeness.budget_id and totals.period_start = completeness.period_start
+left join known on totals.budget_id = known.budget_id and totals.period_start = known.period_start
 left join first_thresholds on budgets.budget_id = first_thresholds.budget_id
