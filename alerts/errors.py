@@ -2,7 +2,7 @@
 
 AlertError
 ├── RouteError      a route names a channel that the configuration does not have
-└── DeliveryFailed  a channel did not take a message: `is_retryable` says whether a later try can help
+└── DeliveryFailed  a channel did not take a message: `is_retryable` says whether to try again in this run
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DeliveryFailed(AlertError):
     ) -> None:
         super().__init__(message)
         self.is_retryable = is_retryable
-        """True leaves the message pending; False means that this message will never be taken."""
+        """True: the channel is down. False: it refused this message, which waits for the next run without another try."""
         self.retry_after = retry_after
         """Seconds that the service asked to wait; None if it did not say."""
         self.may_have_arrived = may_have_arrived

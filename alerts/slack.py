@@ -36,7 +36,8 @@ LONGEST_WAIT_SECONDS = 30.0
 _OK = 200
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = 500
-_LONGEST_DELAY_SECONDS = 86_400.0
+_LONGEST_DELAY_SECONDS = 43_200.0
+"""Half a day: however long a service asks for, the next night tries again."""
 _ERROR_WORD = re.compile(r"[a-z][a-z_ ]{1,60}")
 _ADVICE = {
     403: "the workspace does not allow it",

@@ -217,10 +217,13 @@ def alert_step(night: Run, *, is_concluding: bool = True) -> None:
         with open_warehouse(night) as warehouse:
             night.report.queued = conclude(warehouse, night.state, config.alerts, options.as_of, options.now)
     night.report.delivered = deliver(night.state, config.alerts, options.environ, options.now)
-    for message in night.report.delivered.undelivered:
-        structlog.get_logger().warning(
-            "message_undelivered", route=message.route, channel=message.channel, reason=message.reason
-        )
+    delivered = night.report.delivered
+    for event, messages in (
+        ("message_undelivered", delivered.undelivered),
+        ("message_refused_by_some", delivered.partly),
+    ):
+        for message in messages:
+            structlog.get_logger().warning(event, route=message.route, channel=message.channel, reason=message.reason)
 
 
 def content_id(warehouse: Warehouse) -> str:

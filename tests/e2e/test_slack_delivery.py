@@ -154,6 +154,12 @@ def test_a_long_wait_is_left_to_a_later_run(
     assert read_outbox(state)[0].not_before == NOW + timedelta(minutes=10)
 
 
+def test_no_wait_outlasts_the_next_night(slack: SlackStandIn, send: Send, state: StateStore) -> None:
+    slack.answers = [Answer(429, "rate_limited", (("Retry-After", "999999"),))] * 5
+    assert send(slack.url).pending == 1
+    assert read_outbox(state)[0].not_before == NOW + timedelta(hours=12)
+
+
 def test_retries_end_after_five_tries(slack: SlackStandIn, send: Send, fake_time: FakeTime) -> None:
     slack.answers = [Answer(503)] * 20
     assert send(slack.url).pending == 1

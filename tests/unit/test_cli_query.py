@@ -16,7 +16,7 @@ import pytest
 from overrun.cli import main
 from overrun.commands import query
 from overrun.exits import Exit
-from overrun.query_formats import guarded, json_value, write_csv, write_json, write_table
+from overrun.query_formats import CELL_LIMIT, guarded, json_value, write_csv, write_json, write_table
 from sql.warehouse import Warehouse, literal
 from tests.fakes.focus_house import write_house
 
@@ -115,6 +115,11 @@ def test_long_cells_of_a_table_are_cut_and_of_nothing_else(config: Path, tmp_pat
     for whole in ("csv", "json"):
         assert ask(config, sql, "--format", whole) == Exit.DONE
         assert "x" * 100 in capsys.readouterr().out
+
+
+def test_help_says_that_cells_are_cut(capsys: Captured) -> None:
+    assert main(["query", "--help"]) == Exit.DONE
+    assert f"cuts cells at {CELL_LIMIT} characters" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_a_table_holds_is_listed_whole(config: Path, capsys: Captured) -> None:
