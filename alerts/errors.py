@@ -39,7 +39,7 @@ class DeliveryFailed(AlertError):
     ) -> None:
         super().__init__(message)
         self.is_retryable = is_retryable
-        """True: the channel is down. False: it refused this message, which waits for the next run without another try."""
+        """True: the channel is down. False: it refused this message, which waits for the next run."""
         self.retry_after = retry_after
         """Seconds that the service asked to wait; None if it did not say."""
         self.may_have_arrived = may_have_arrived
