@@ -84,11 +84,11 @@ def rest(column: DeliveredColumn, null_text: str | None) -> str:
     exact, value = "decimal(38, 24)", column.reference
     if is_text(column):
         text = text_of(column, null_text)
-        difference = f"try_cast({text} as {exact}) - try_cast(try_cast({text} as {MONEY}) as {exact})"
+        difference = f"try_cast({text} as {exact}) - try_cast({_rounded(text)} as {exact})"
         return f"case when length({text}) > 13 or contains(lower({text}), 'e-') then {difference} end"
     if column.type in {"DOUBLE", "FLOAT"}:
         text = f"cast({value} as varchar)"
-        difference = f"try_cast({text} as {exact}) - try_cast(try_cast({text} as {MONEY}) as {exact})"
+        difference = f"try_cast({text} as {exact}) - try_cast({_rounded(text)} as {exact})"
         return (
             f"case when cast(try_cast({value} as {MONEY}) as double) <> {value} then cast({difference} as {exact}) end"
         )
@@ -106,14 +106,22 @@ def is_text(column: DeliveredColumn) -> bool:
 def _money(column: DeliveredColumn, null_text: str | None) -> str:
     """Return money rounded once to 12 places; a double by way of its shortest text unless 12 places reproduce it."""
     if is_text(column):
-        return f"try_cast({text_of(column, null_text)} as {MONEY})"
+        return _rounded(text_of(column, null_text))
     value = column.reference
     if column.type in {"DOUBLE", "FLOAT"}:
         return (
             f"case when abs({value}) < 4096 and cast(try_cast({value} as {MONEY}) as double) = {value}"
-            f" then try_cast({value} as {MONEY}) else try_cast(cast({value} as varchar) as {MONEY}) end"
+            f" then try_cast({value} as {MONEY}) else {_rounded(f'cast({value} as varchar)')} end"
         )
     return f"try_cast({value} as {MONEY})"
+
+
+def _rounded(text: str) -> str:
+    """Return money from a text, rounded once.
+
+    Rounding away digits in 128 bits is slow, so what is below a million is read in 64 bits: the same value.
+    """
+    return f"coalesce(try_cast({text} as decimal(18, 12)), try_cast({text} as {MONEY}))"
 
 
 def _number(column: DeliveredColumn, null_text: str | None) -> str:

@@ -1,46 +1,60 @@
 -- FOCUS ServiceSubcategory of an AWS service; the category's own "Other" where no finer one is certain.
 -- Source: FOCUS 1.2, allowed values of ServiceSubcategory.
 create or replace macro focus.aws_service_subcategory(service_code, service_name) as
-    case
-        when service_name = 'Amazon Elastic Block Store' then 'Block Storage'
-        when service_name = 'AWS Data Transfer' then 'Network Connectivity'
-        when contains(service_name, 'Bedrock') or starts_with(service_code, 'AmazonBedrock') then 'Generative AI'
-        when service_code in ('AmazonSageMaker', 'MachineLearningSavingsPlans') then 'Machine Learning'
-        when service_code in ('AmazonEC2', 'AmazonLightsail', 'ComputeSavingsPlans') then 'Virtual Machines'
-        when service_code = 'AWSLambda' then 'Serverless Compute'
-        when service_code in ('AmazonECS', 'AmazonEKS', 'AmazonECR', 'AmazonECRPublic', 'AWSAppRunner') then 'Containers'
-        when service_code in ('AmazonWorkSpaces', 'AmazonAppStream') then 'End User Computing'
-        when service_code in ('AmazonS3', 'AmazonS3GlacierDeepArchive', 'AmazonGlacier') then 'Object Storage'
-        when service_code in ('AmazonEFS', 'AmazonFSx') then 'File Storage'
-        when service_code = 'AWSBackup' then 'Backup Storage'
-        when service_code in ('AmazonRDS', 'AmazonAurora') then 'Relational Databases'
-        when service_code in ('AmazonDynamoDB', 'AmazonDocDB', 'AmazonNeptune', 'AmazonMCS') then 'NoSQL Databases'
-        when service_code in ('AmazonElastiCache', 'AmazonMemoryDB', 'AmazonDAX') then 'Caching'
-        when service_code = 'AmazonRedshift' then 'Data Warehouses'
-        when service_code = 'AmazonTimestream' then 'Time Series Databases'
-        when service_code in ('AmazonVPC', 'AWSPrivateLink', 'AWSTransitGateway') then 'Network Infrastructure'
-        when service_code in ('AWSDirectConnect', 'AmazonVPNConnections', 'AWSDataTransfer') then 'Network Connectivity'
-        when service_code = 'AWSELB' then 'Application Networking'
-        when service_code = 'AmazonCloudFront' then 'Content Delivery'
-        when service_code in ('AmazonRoute53', 'AWSGlobalAccelerator') then 'Network Routing'
-        when service_code in ('AmazonAthena', 'AWSGlue', 'ElasticMapReduce') then 'Data Processing'
-        when service_code in ('AmazonKinesis', 'AmazonKinesisFirehose', 'AmazonKinesisAnalytics', 'AmazonMSK')
-        then 'Streaming Analytics'
-        when service_code = 'AmazonES' then 'Search'
-        when service_code = 'AmazonQuickSight' then 'Business Intelligence'
-        when service_code in ('AmazonSNS', 'AWSQueueService', 'AWSEvents', 'AmazonMQ') then 'Messaging'
-        when service_code in ('AmazonApiGateway', 'AmazonAppSync') then 'API Management'
-        when service_code = 'AmazonStates' then 'Workflow Orchestration'
-        when service_code in ('AmazonCloudWatch', 'AmazonGrafana', 'AmazonPrometheus', 'AWSXRay') then 'Observability'
-        when starts_with(service_code, 'AWSSupport') or service_code = 'AWSDeveloperSupport' then 'Support'
-        when service_code in ('AWSCostExplorer', 'AWSBudgets') then 'Cost Management'
-        when service_code in ('AWSCloudTrail', 'AWSConfig') then 'Compliance'
-        when service_code in ('AWSSecretsManager', 'awskms') then 'Secret Management'
-        when service_code in ('AmazonGuardDuty', 'AmazonDetective', 'awswaf', 'AWSShield')
-        then 'Threat Detection and Response'
-        when service_code in ('AmazonInspector', 'AmazonInspectorV2', 'AWSSecurityHub', 'AmazonMacie')
-        then 'Security Posture Management'
-        when service_code in ('AmazonCognito', 'AWSIAM', 'AWSDirectoryService') then 'Identity and Access Management'
-        when service_code in ('CodeBuild', 'AWSCodePipeline') then 'Continuous Integration and Deployment'
-        else 'Other (' || focus.aws_service_category(service_code, service_name) || ')'
-    end
+    coalesce(
+        map {'Amazon Elastic Block Store': 'Block Storage', 'AWS Data Transfer': 'Network Connectivity'}[service_name],
+        case
+            when contains(service_name, 'Bedrock') or starts_with(service_code, 'AmazonBedrock') then 'Generative AI'
+        end,
+        map {
+            'AmazonSageMaker': 'Machine Learning', 'MachineLearningSavingsPlans': 'Machine Learning',
+            'AmazonEC2': 'Virtual Machines', 'AmazonLightsail': 'Virtual Machines',
+            'ComputeSavingsPlans': 'Virtual Machines',
+            'AWSLambda': 'Serverless Compute',
+            'AmazonECS': 'Containers', 'AmazonEKS': 'Containers', 'AmazonECR': 'Containers',
+            'AmazonECRPublic': 'Containers', 'AWSAppRunner': 'Containers',
+            'AmazonWorkSpaces': 'End User Computing', 'AmazonAppStream': 'End User Computing',
+            'AmazonS3': 'Object Storage', 'AmazonS3GlacierDeepArchive': 'Object Storage',
+            'AmazonGlacier': 'Object Storage',
+            'AmazonEFS': 'File Storage', 'AmazonFSx': 'File Storage',
+            'AWSBackup': 'Backup Storage',
+            'AmazonRDS': 'Relational Databases', 'AmazonAurora': 'Relational Databases',
+            'AmazonDynamoDB': 'NoSQL Databases', 'AmazonDocDB': 'NoSQL Databases', 'AmazonNeptune': 'NoSQL Databases',
+            'AmazonMCS': 'NoSQL Databases',
+            'AmazonElastiCache': 'Caching', 'AmazonMemoryDB': 'Caching', 'AmazonDAX': 'Caching',
+            'AmazonRedshift': 'Data Warehouses',
+            'AmazonTimestream': 'Time Series Databases',
+            'AmazonVPC': 'Network Infrastructure', 'AWSPrivateLink': 'Network Infrastructure',
+            'AWSTransitGateway': 'Network Infrastructure',
+            'AWSDirectConnect': 'Network Connectivity', 'AmazonVPNConnections': 'Network Connectivity',
+            'AWSDataTransfer': 'Network Connectivity',
+            'AWSELB': 'Application Networking',
+            'AmazonCloudFront': 'Content Delivery',
+            'AmazonRoute53': 'Network Routing', 'AWSGlobalAccelerator': 'Network Routing',
+            'AmazonAthena': 'Data Processing', 'AWSGlue': 'Data Processing', 'ElasticMapReduce': 'Data Processing',
+            'AmazonKinesis': 'Streaming Analytics', 'AmazonKinesisFirehose': 'Streaming Analytics',
+            'AmazonKinesisAnalytics': 'Streaming Analytics', 'AmazonMSK': 'Streaming Analytics',
+            'AmazonES': 'Search',
+            'AmazonQuickSight': 'Business Intelligence',
+            'AmazonSNS': 'Messaging', 'AWSQueueService': 'Messaging', 'AWSEvents': 'Messaging',
+            'AmazonMQ': 'Messaging',
+            'AmazonApiGateway': 'API Management', 'AmazonAppSync': 'API Management',
+            'AmazonStates': 'Workflow Orchestration',
+            'AmazonCloudWatch': 'Observability', 'AmazonGrafana': 'Observability',
+            'AmazonPrometheus': 'Observability', 'AWSXRay': 'Observability',
+            'AWSDeveloperSupport': 'Support',
+            'AWSCostExplorer': 'Cost Management', 'AWSBudgets': 'Cost Management',
+            'AWSCloudTrail': 'Compliance', 'AWSConfig': 'Compliance',
+            'AWSSecretsManager': 'Secret Management', 'awskms': 'Secret Management',
+            'AmazonGuardDuty': 'Threat Detection and Response', 'AmazonDetective': 'Threat Detection and Response',
+            'awswaf': 'Threat Detection and Response', 'AWSShield': 'Threat Detection and Response',
+            'AmazonInspector': 'Security Posture Management', 'AmazonInspectorV2': 'Security Posture Management',
+            'AWSSecurityHub': 'Security Posture Management', 'AmazonMacie': 'Security Posture Management',
+            'AmazonCognito': 'Identity and Access Management', 'AWSIAM': 'Identity and Access Management',
+            'AWSDirectoryService': 'Identity and Access Management',
+            'CodeBuild': 'Continuous Integration and Deployment',
+            'AWSCodePipeline': 'Continuous Integration and Deployment'
+        }[service_code],
+        case when starts_with(service_code, 'AWSSupport') then 'Support' end,
+        'Other (' || focus.aws_service_category(service_code, service_name) || ')'
+    )

@@ -4,7 +4,7 @@ create or replace temporary macro instant(value) as
     case
         when value >= '0' and value < ':'
         then coalesce(
-            try_cast(value as timestamptz) at time zone 'UTC',
+            make_timestamp(epoch_us(try_cast(value as timestamptz))),
             try_cast(upper(replace(value, ',', '.')) as timestamptz) at time zone 'UTC',
             case
                 when regexp_matches(value, '^\d{8}[Tt]\d{2}')
