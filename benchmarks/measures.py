@@ -147,8 +147,8 @@ _MARTS = {
     "mart: service by month": (
         "select billing_month, service_name, sum(billed_cost) from marts.service_daily_cost group by all"
     ),
-    "mart: cost by month and account": (
-        "select billing_month, sub_account_id, sum(billed_cost) from marts.monthly_cost group by all"
+    "mart: cost by month and team": (
+        "select billing_month, team, sum(billed_cost) from marts.monthly_cost group by all"
     ),
     "mart: budget status": "select * from marts.budget_status",
     "mart: costliest resources of a day": (

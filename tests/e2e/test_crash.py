@@ -236,11 +236,12 @@ def test_a_killed_rename_is_finished_by_the_next_night(company: Company, tmp_pat
     wanted = outcome(undisturbed)
     sources = query(undisturbed.warehouse, 'select distinct "x_Source" from focus.cost_and_usage order by 1')
     assert sources == [("acme",), ("gcp",)]
-    first, last = numbered(edges, "before sql alter table")[0], numbered(edges, "after file rename aws -> acme")[0]
+    first, last = numbered(edges, "before sql alter table")[0], numbered(edges, "after file rmtree aws")[0]
     points = [
         first,
         *(first + numbered(edges[first:], start)[0] for start in ("after sql alter table", "before sql commit")),
         *(first + numbered(edges[first:], start)[0] for start in ("after sql commit", "after sql checkpoint")),
+        *(first + number for number in numbered(edges[first:last], "after file rename")[:2]),
         last,
     ]
     for number in points:

@@ -123,7 +123,7 @@ select
     line_item_usage_account_id as "SubAccountId",
     line_item_usage_account_name as "SubAccountName",
     tags_text as "Tags",
-    case when tags_text is not null then hash(tags_text) end as "x_TagSetId",
+    case when tags_text is not null then md5_number_lower(tags_text) end as "x_TagSetId",
     item_type as "x_LineItemType",
     line_item_operation as "x_Operation",
     line_item_usage_type as "x_UsageType",

@@ -78,7 +78,7 @@ select
     "SubAccountName",
     coalesce("SubAccountType", case when "SubAccountId" is not null then 'SubAccount' end) as "SubAccountType",
     nullif("Tags", '{}') as "Tags",
-    case when "Tags" <> '{}' then hash("Tags") end as "x_TagSetId",
+    case when "Tags" <> '{}' then md5_number_lower("Tags") end as "x_TagSetId",
     "x_Operation",
     "x_UsageType",
     "x_ServiceCode",

@@ -61,7 +61,7 @@ select
     "project.id" as "SubAccountId",
     "project.name" as "SubAccountName",
     tags_text as "Tags",
-    case when tags_text is not null then hash(tags_text) end as "x_TagSetId",
+    case when tags_text is not null then md5_number_lower(tags_text) end as "x_TagSetId",
     kind as "x_CostType",
     "service.id" as "x_ServiceCode",
     cost as "x_UnblendedCost",

@@ -5,7 +5,8 @@ with
     combinations as (
         select
             "x_TagSetId" as tag_set_id,
-            -- The id is a hash of 64 bits: should two combinations ever share one, somebody would pay for the other.
+            -- The id is half an MD5 (DuckDB's own hash is faster, but gave two combinations in 42,000 one id): should two
+            -- ever share one, somebody would pay for the other.
             case when min("Tags") = max("Tags") then min("Tags") else error('two combinations of tags have one id') end
             as tags,
         from part
