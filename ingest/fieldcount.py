@@ -1,8 +1,10 @@
 """Whether every row of a CSV file has as many fields as its header.
 
 DuckDB refuses a row with too few fields or with a filled extra one, but drops an extra field that is empty: an unquoted
-comma in a description then shifts the rest of the row unseen. So delimiters outside quotes are counted: per file they
-must be (columns - 1) x rows. Only where they are not is the file read field by field, to name the row.
+comma in a description then shifts the rest of the row unseen. The scan therefore reads rows padded by one column and
+counts those that do not fit. Where it finds some, or cannot pad since there are line breaks within quotes, delimiters
+outside quotes are counted here: per file they must be (columns - 1) x rows. Only where they are not is the file read
+field by field, to name the row.
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ SUFFIXES: Mapping[str, Format] = {
     ".jsonl.gz": "ndjson",
 }
 MAX_LINE_BYTES = 16 * 1024 * 1024
+EXTRA_FIELD = "extra_field"
+_NO_FIELD = "\x1e no field \x1e"
 _FIRST_RECORD_BYTES = 4 * 1024 * 1024
 
 
@@ -91,8 +93,12 @@ def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str
     return FileShape(format=kind, is_compressed=is_compressed, columns=columns)
 
 
-def table_function(shape: FileShape, paths: Sequence[Path]) -> str:
-    """Return the table function call that reads `paths`, all of `shape`."""
+def table_function(shape: FileShape, paths: Sequence[Path], *, is_padded: bool = False) -> str:
+    """Return the table function call that reads `paths`, all of `shape`.
+
+    A padded CSV row has its missing fields null and one more column, `EXTRA_FIELD`, null where the row ends with the
+    header; an empty field is then the empty text.
+    """
     listed = "[" + ", ".join(literal(str(path)) for path in paths) + "]"
     if shape.format == "parquet":
         return f"read_parquet({listed}, file_row_number = true)"
@@ -103,10 +109,12 @@ def table_function(shape: FileShape, paths: Sequence[Path]) -> str:
             f"read_json({listed}, format = 'newline_delimited', compression = {compression},"
             f" maximum_object_size = {MAX_LINE_BYTES}, columns = {{{declared}}})"
         )
-    declared = ", ".join(f"{literal(column.reference)}: 'VARCHAR'" for column in shape.columns)
+    names = [column.reference for column in shape.columns] + ([EXTRA_FIELD] if is_padded else [])
+    declared = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    padding = f"nullstr = '{_NO_FIELD}', null_padding = true" if is_padded else "nullstr = '', null_padding = false"
     return (
         f"read_csv({listed}, header = true, auto_detect = false, columns = {{{declared}}}, delim = ',', quote = '\"',"
-        f" escape = '\"', nullstr = '', strict_mode = true, null_padding = false, compression = {compression},"
+        f" escape = '\"', {padding}, strict_mode = true, compression = {compression},"
         f" max_line_size = {MAX_LINE_BYTES}, buffer_size = {2 * MAX_LINE_BYTES})"
     )
 

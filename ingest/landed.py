@@ -16,7 +16,7 @@ import duckdb
 from ingest.dataset import Dataset, Described, FileGroup, field_names, flattened
 from ingest.errors import SourceUnreadable
 from ingest.fields import CONVERTED, SQL_TYPES, Field, conversion, folded, rest, unconverted
-from ingest.formats import DeliveredColumn, row_position, table_function
+from ingest.formats import EXTRA_FIELD, DeliveredColumn, row_position, table_function
 from sql.parts import next_month
 from sql.warehouse import Warehouse, quoted
 
@@ -43,16 +43,22 @@ def macro_text(name: str) -> str:
     return files("sql").joinpath("macros", "landed", f"{name}.sql").read_text(encoding="utf-8")
 
 
-def create_landed_view(warehouse: Warehouse, described: Described, month: date | None) -> None:
-    """Make the view `landed` over a delivery; with `month`, over the rows of that month alone."""
+def create_landed_view(
+    warehouse: Warehouse, described: Described, month: date | None, *, is_padded: bool = False
+) -> None:
+    """Make the view `landed` over a delivery; with `month`, over the rows of that month alone.
+
+    With `is_padded`, CSV rows that do not fit their header are read too, and `is_uneven` says which.
+    """
     body = "\nunion all\n".join(
-        _group_select(described.dataset, group, position) for position, group in enumerate(described.groups, start=1)
+        _group_select(described.dataset, group, position, is_padded=is_padded)
+        for position, group in enumerate(described.groups, start=1)
     )
     if month is not None:
         instant = described.dataset.month
         body = (
             f"select * from ({body})\n"
-            f"where {instant} >= timestamp '{month}' and {instant} < timestamp '{next_month(month)}'"
+            f"where {instant} >= timestamp '{month}' and {instant} < timestamp '{next_month(month)}' or is_uneven"
         )
     try:
         warehouse.execute(f"create or replace temporary view landed as {body}")
@@ -79,7 +85,7 @@ def columns_of(item: Field, columns: Sequence[DeliveredColumn]) -> list[Delivere
     return found
 
 
-def _group_select(dataset: Dataset, group: FileGroup, position: int) -> str:
+def _group_select(dataset: Dataset, group: FileGroup, position: int, *, is_padded: bool) -> str:
     """Return the SELECT over the files of one shape."""
     columns = list(flattened(group.shape.columns))
     derived = dataset.derive(columns)
@@ -87,11 +93,19 @@ def _group_select(dataset: Dataset, group: FileGroup, position: int) -> str:
         "filename as file_name",
         f"{position} as file_group",
         f"{row_position(group.shape, position)} as row_number",
+        f"{_unevenness(group, is_padded=is_padded)} as is_uneven",
     ]
     for item in dataset.fields:
         items += _field_items(item, columns, derived, dataset.null_text)
-    source = table_function(group.shape, [file.path for file in group.files])
+    source = table_function(group.shape, [file.path for file in group.files], is_padded=is_padded)
     return f"select {', '.join(items)} from {source}"
+
+
+def _unevenness(group: FileGroup, *, is_padded: bool) -> str:
+    """Return the expression for whether a row has more or fewer fields than the header."""
+    if group.shape.format != "csv" or not is_padded:
+        return "false"
+    return f"({EXTRA_FIELD} is not null or {group.shape.columns[-1].reference} is null)"
 
 
 def _field_items(

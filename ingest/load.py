@@ -23,7 +23,6 @@ from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
-from ingest.landed import create_landed_view
 from ingest.scan import ScanRow, counts_of, scan_files, staging_text
 from ingest.source import SourceSettings
 from sql.contract import COST_AND_USAGE
@@ -75,7 +74,6 @@ def load_delivery(
     """
     try:
         described = describe_files(delivery.files, datasets, warehouse)
-        create_landed_view(warehouse, described, delivery.billing_month if delivery.rows_of_month_only else None)
         loading = _Loading(
             warehouse=warehouse,
             delivery=delivery,

@@ -13,19 +13,22 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 
+import duckdb
+
 from ingest.dataset import Described
 from ingest.delivery import Delivery
 from ingest.errors import LoadRefused
 from ingest.fieldcount import refuse_uneven_rows
 from ingest.fields import CONVERTED, Field
 from ingest.formats import table_function
-from ingest.landed import columns_of, unknown_columns
+from ingest.landed import columns_of, create_landed_view, unknown_columns
 from ingest.ledger import Count
 from sql.parts import next_month
 from sql.warehouse import Warehouse, literal, quoted
 
 EFFECTS = ("noted", "dropped", "added")
 STRANGERS = "noted: billing period other than that of the delivery"
+_UNEVEN = "uneven_rows"
 _FROM_LANDED = re.compile(r"\nfrom landed\b")
 
 
@@ -54,18 +57,34 @@ class ScanRow:
 
 
 def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -> list[ScanRow]:
-    """Read `landed` once; returns one row per provider, billing account and currency.
+    """Read the files once; returns one row per provider, billing account and currency. Leaves the view `landed`.
 
     Raises LoadRefused where a required value does not convert, or where the files are wrong as a whole.
     """
+    month = delivery.billing_month if delivery.rows_of_month_only else None
+    create_landed_view(warehouse, described, month, is_padded=True)
     _set_variables(warehouse, delivery, described)
     converted = [item for item in described.dataset.fields if item.type in CONVERTED]
     counts = ",\n".join(f"count({quoted('bad_' + item.name)}) as {quoted('bad: ' + item.name)}" for item in converted)
+    counts += f",\ncount(*) filter (is_uneven) as {_UNEVEN}"
     text = staging_text(f"{described.dataset.staging}.scan.sql")
-    cursor = warehouse.execute(_FROM_LANDED.sub(lambda found: counts + found[0], text, count=1))
+    statement = _FROM_LANDED.sub(lambda found: counts + found[0], text, count=1)
+    try:
+        cursor = warehouse.execute(statement)
+    except duckdb.Error as error:
+        if "CSV Error" not in str(error):
+            raise
+        _refuse_uneven_rows(described)
+        if "null_padding" not in str(error):
+            raise
+        # DuckDB pads no rows that have line breaks within quotes, but reads them.
+        create_landed_view(warehouse, described, month)
+        cursor = warehouse.execute(statement)
     names = [str(column[0]) for column in cursor.description or []]
     scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-    _refuse_uneven_rows(described)
+    if any(row.number(_UNEVEN) for row in scan):
+        _refuse_uneven_rows(described)
+    create_landed_view(warehouse, described, month)
     _refuse_unconverted(warehouse, described, scan)
     _refuse_scan(delivery, scan)
     net = sorted({literal(row.key[1]) for row in scan if row.values.get("is_net")})
