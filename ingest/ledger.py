@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from ingest.delivery import Delivery
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL
+from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
 from sql.warehouse import Warehouse, quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """Odd input, or rows dropped or added, under the name of the rule. `effect` is noted, dropped or added."""
+    """Odd input, or rows dropped or added, under the name of the rule: a row of `ops.load_count` but for its load.
+
+    `effect` is noted, dropped or added.
+    """
 
     rule: str
     effect: str
@@ -24,7 +27,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """Control totals of one provider, billing account and currency."""
+    """Control totals of one provider, billing account and currency: a row of `ops.load_total` but for its load."""
 
     provider: str
     billing_account_id: str
@@ -108,8 +111,8 @@ def retire(warehouse: Warehouse, source: str, billing_month: date, tables: Seque
 def record(warehouse: Warehouse, load: LoadRecord) -> None:
     """Write the ledger rows of a load and put it in force. To be called in the transaction that swaps the part."""
     delivery, load_id = load.delivery, load.delivery.load_id
-    previous = warehouse.value(
-        "select coalesce(max(sequence), 0) from ops.load where source = ? and billing_month = ?",
+    sequence = warehouse.value(
+        "select coalesce(max(sequence), 0) + 1 from ops.load where source = ? and billing_month = ?",
         [delivery.source, delivery.billing_month],
     )
     for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
@@ -118,59 +121,38 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
         "update ops.load set is_current = false where source = ? and billing_month = ?",
         [delivery.source, delivery.billing_month],
     )
-    providers = sorted({total.provider for total in load.totals})
-    _insert(
-        warehouse,
-        LOAD.full_name,
-        [
-            (
-                load_id,
-                delivery.source,
-                delivery.billing_month,
-                delivery.version,
-                int(str(previous)) + 1,
-                True,
-                load.export_kind,
-                load.part,
-                ", ".join(providers),
-                load.loaded_at,
-                len(delivery.files),
-                delivery.size,
-                load.rows_read,
-                load.rows_loaded,
-                load.last_usage_date,
-                load.has_resource_ids,
-                "unproven",
-            )
-        ],
-    )
-    _insert(warehouse, LOAD_FILE.full_name, [(load_id, file.name, file.size, file.sha256) for file in delivery.files])
-    _insert(
-        warehouse,
-        LOAD_TOTAL.full_name,
-        [
-            (
-                load_id,
-                total.provider,
-                total.billing_account_id,
-                total.billing_currency,
-                total.rows_loaded,
-                total.delivered_cost,
-                total.billed_cost,
-                total.rounded_cost,
-            )
-            for total in load.totals
-        ],
-    )
-    _insert(
-        warehouse,
-        LOAD_COUNT.full_name,
-        [(load_id, count.rule, count.effect, count.subject, count.rows) for count in load.counts],
+    _insert(warehouse, LOAD, [_load_row(load, int(str(sequence)))])
+    _insert(warehouse, LOAD_FILE, [(load_id, file.name, file.size, file.sha256) for file in delivery.files])
+    _insert(warehouse, LOAD_TOTAL, [(load_id, *astuple(total)) for total in load.totals])
+    _insert(warehouse, LOAD_COUNT, [(load_id, *astuple(count)) for count in load.counts])
+
+
+def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:
+    """Return the row of `ops.load`, columns in contract order."""
+    delivery = load.delivery
+    return (
+        delivery.load_id,
+        delivery.source,
+        delivery.billing_month,
+        delivery.version,
+        sequence,
+        True,
+        load.export_kind,
+        load.part,
+        ", ".join(sorted({total.provider for total in load.totals})),
+        load.loaded_at,
+        len(delivery.files),
+        delivery.size,
+        load.rows_read,
+        load.rows_loaded,
+        load.last_usage_date,
+        load.has_resource_ids,
+        "unproven",
     )
 
 
-def _insert(warehouse: Warehouse, table: str, rows: Sequence[Sequence[object]]) -> None:
-    """Insert a handful of rows in one statement."""
+def _insert(warehouse: Warehouse, table: Table, rows: Sequence[Sequence[object]]) -> None:
+    """Insert a handful of rows, columns in contract order, in one statement."""
     if rows:
         marks = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
-        warehouse.execute(f"insert into {table} values {marks}", [value for row in rows for value in row])
+        warehouse.execute(f"insert into {table.full_name} values {marks}", [value for row in rows for value in row])
