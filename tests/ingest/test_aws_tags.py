@@ -201,3 +201,24 @@ def test_each_combination_of_tags_is_kept_once(night: Night, bucket: Path) -> No
         ' on tag_set_id = "x_TagSetId" and source = "x_Source" and billing_month = "x_BillingMonth" order by 1'
     )
     assert joined == [(1, "a"), (2, "b"), (3, "a"), (4, None), (5, "b")]
+
+
+def test_combinations_that_a_weak_hash_takes_for_one_have_two_ids(night: Night, bucket: Path) -> None:
+    # DuckDB's own hash of these two texts is the same number.
+    lines = [
+        cur_line(
+            **{
+                "resourceTags/user:environment": "production",
+                "resourceTags/user:project": f"project-{number}",
+                "resourceTags/user:team": f"team-{number}",
+            }
+        )
+        for number in (1, 9)
+    ]
+    deliver_legacy(bucket, "2026-10", [lines])
+
+    night.load(source(bucket))
+
+    first, second = night.values("Tags")
+    assert night.warehouse.row("select hash(?) = hash(?)", [first, second]) == (True,)
+    assert len(set(night.values("x_TagSetId"))) == 2
