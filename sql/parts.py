@@ -161,11 +161,11 @@ def relation_over(relation: str, parts: Sequence[Part]) -> str:
     if not parts:
         columns = ", ".join(f"cast(null as {column.type}) as {quoted(column.name)}" for column in table.columns)
         return f"select {columns} where false"
-    branch = _charge_branch if table is COST_AND_USAGE else _tag_branch
+    branches = _charge_branches(parts) if table is COST_AND_USAGE else [_tag_branch(part) for part in parts]
     columns = ", ".join(
         f"cast({quoted(column.name)} as {column.type}) as {quoted(column.name)}" for column in table.columns
     )
-    return f"select {columns} from ({' union all by name '.join(branch(part) for part in parts)})"
+    return f"select {columns} from ({' union all by name '.join(branches)})"
 
 
 @cache
@@ -188,15 +188,30 @@ def comment_on_table(warehouse: Warehouse, table: Table, kind: str = "table") ->
     warehouse.execute(";\n".join(statements))
 
 
-def _charge_branch(part: Part) -> str:
-    """Return the SELECT of one part: its view text over the stored columns and the literals of its load."""
+def _charge_branches(parts: Sequence[Part]) -> list[str]:
+    """Return one SELECT per view text, over the union of all parts that it is for.
+
+    The text stands there once and not once per part: with thirteen months, planning a query took 135 ms otherwise.
+    """
+    stored: dict[str, list[str]] = {}
+    for part in parts:
+        stored.setdefault(view_text(part.export_kind), []).append(_stored(part))
+    return [_reading(text, " union all by name ".join(tables)) for text, tables in stored.items()]
+
+
+def _reading(text: str, union: str) -> str:
+    """Return a view text whose relation `part` is `union`."""
+    return f"select * from ({_PART_REFERENCE.sub(lambda _: f'from ({union})', text)})"
+
+
+def _stored(part: Part) -> str:
+    """Return the SELECT of the stored columns of a part beside the literals of its load."""
     month, following = part.billing_month, next_month(part.billing_month)
-    stored = (
-        f'from (select *, {literal(part.source)} as "x_Source", {literal(part.load_id)} as "x_LoadId",'
+    return (
+        f'select *, {literal(part.source)} as "x_Source", {literal(part.load_id)} as "x_LoadId",'
         f" date '{month}' as \"x_BillingMonth\", timestamp '{month} 00:00:00' as \"BillingPeriodStart\","
-        f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\" from parts.{quoted(part.name)})"
+        f" timestamp '{following} 00:00:00' as \"BillingPeriodEnd\" from parts.{quoted(part.name)}"
     )
-    return f"select * from ({_PART_REFERENCE.sub(lambda _: stored, view_text(part.export_kind))})"
 
 
 def _tag_branch(part: Part) -> str:
