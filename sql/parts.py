@@ -4,7 +4,7 @@ A part is *lean*: it stores what differs from row to row. What is constant for i
 columns, stands in `models/staging/<staging>.view.sql`, a SELECT over the reserved relation `part`; what is constant
 for the part (source, load, month) is written into the view as literals, so that DuckDB skips every part that a filter
 on month or source rules out. A swap is `create or replace` of one table; the view is made again in the same
-transaction, because its literals change with every load.
+transaction, because its literals change with every load. A view text stands there once per kind of export.
 
 Reads `ops.load`; written by `ingest.load`; read by the model runner (`relation_over`) and by people (the view).
 """
