@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -69,17 +70,7 @@ def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -
     counts += f",\ncount(*) filter (is_uneven) as {_UNEVEN}"
     text = staging_text(f"{described.dataset.staging}.scan.sql")
     statement = _FROM_LANDED.sub(lambda found: counts + found[0], text, count=1)
-    try:
-        cursor = warehouse.execute(statement)
-    except duckdb.Error as error:
-        if "CSV Error" not in str(error):
-            raise
-        _refuse_uneven_rows(described)
-        if "null_padding" not in str(error):
-            raise
-        # DuckDB pads no rows that have line breaks within quotes, but reads them.
-        create_landed_view(warehouse, described, month)
-        cursor = warehouse.execute(statement)
+    cursor = _run(warehouse, described, month, statement)
     names = [str(column[0]) for column in cursor.description or []]
     scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
     if any(row.number(_UNEVEN) for row in scan):
@@ -91,6 +82,21 @@ def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -
     if net:
         warehouse.execute(f"set variable net_payers = [{', '.join(net)}]")
     return scan
+
+
+def _run(warehouse: Warehouse, described: Described, month: date | None, statement: str) -> duckdb.DuckDBPyConnection:
+    """Run the scan over padded rows, or over rows as they are where DuckDB cannot pad them."""
+    try:
+        return warehouse.execute(statement)
+    except duckdb.Error as error:
+        if "CSV Error" not in str(error):
+            raise
+        _refuse_uneven_rows(described)
+        if "null_padding" not in str(error):
+            raise
+        # DuckDB pads no rows that have line breaks within quotes, but reads them.
+        create_landed_view(warehouse, described, month)
+        return warehouse.execute(statement)
 
 
 def counts_of(described: Described, scan: Sequence[ScanRow]) -> list[Count]:

@@ -36,9 +36,6 @@ from sql.errors import ModelError
 from sql.meta import is_prepared, read_meta, write_meta
 from sql.warehouse import Warehouse, literal, quoted
 
-LOAD_COLUMNS = ("x_Source", "x_LoadId", "x_BillingMonth", "BillingPeriodStart", "BillingPeriodEnd")
-"""Columns that the view takes from the ledger, never from a part."""
-
 PARTITIONED = (COST_AND_USAGE.full_name, TAG_SET.full_name)
 """Relations that are made of parts: a model that is built by month reads one month of them."""
 

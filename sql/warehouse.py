@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import duckdb
 
 from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.waypoints import waypoint
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Row = tuple[object, ...]
 
@@ -56,7 +53,7 @@ def struct_fields(type_text: str) -> list[tuple[str, str]]:
 
 
 class Warehouse:
-    """An open DuckDB file. Use as a context manager; statements go through `execute`, `rows`, `row` or `arrow`."""
+    """An open DuckDB file. Use as a context manager; statements go through `execute`, `rows`, `row` or `value`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None) -> None:
         self._connection = connection
@@ -118,11 +115,6 @@ class Warehouse:
         with waypoint("sql", statement[:80]), _duckdb_errors(self.path):
             return self._connection.execute(statement, list(parameters) or None)
 
-    def executemany(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
-        """Run one statement once per row; for a handful of rows, never for charges."""
-        for row in rows:
-            self.execute(statement, row)
-
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
         cursor = self.execute(statement, parameters)
@@ -139,12 +131,6 @@ class Warehouse:
         """Return the first column of the first row of a query, or None."""
         row = self.row(statement, parameters)
         return None if row is None else row[0]
-
-    def arrow(self, statement: str, parameters: Sequence[object] = ()) -> pa.Table:
-        """Return the result of a query as an Arrow table."""
-        cursor = self.execute(statement, parameters)
-        with _duckdb_errors(self.path):
-            return cursor.to_arrow_table()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -73,8 +73,10 @@ def make_warehouse(rows: Sequence[BudgetRow], scopes: Sequence[tuple[str, str, s
     for table in (*SETTINGS_TABLES, *ANALYSIS_TABLES):
         warehouse.execute(table.create_statement())
     marks = ", ".join("?" for _ in BudgetRow.__slots__)
-    warehouse.executemany(f"insert into analysis.budget_state values ({marks})", [row.values() for row in rows])
-    warehouse.executemany("insert into settings.budget_scope values (?, ?, ?)", scopes)
+    for row in rows:
+        warehouse.execute(f"insert into analysis.budget_state values ({marks})", row.values())
+    for scope in scopes:
+        warehouse.execute("insert into settings.budget_scope values (?, ?, ?)", scope)
     return warehouse
 
 

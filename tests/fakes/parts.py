@@ -8,13 +8,15 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, SETTINGS_TABLES, Table
-from sql.parts import LOAD_COLUMNS, part_name, prepare, refresh_views, tags_name
+from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.warehouse import Warehouse, quoted
 
 Charge = Mapping[str, object]
 TagSet = tuple[int, str, str]
 """(tag_set_id, key, value)."""
 
+LOAD_COLUMNS = ("x_Source", "x_LoadId", "x_BillingMonth", "BillingPeriodStart", "BillingPeriodEnd")
+"""Columns that the view takes from the ledger, never from a part."""
 _PART_COLUMNS = tuple(column for column in COST_AND_USAGE.columns if column.name not in LOAD_COLUMNS)
 _LOADED_AT = datetime(2026, 1, 1, 3, 0)  # noqa: DTZ001 - instants in the warehouse are UTC without zone
 

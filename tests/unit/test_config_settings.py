@@ -53,7 +53,8 @@ def test_every_settings_table_has_rows_that_fit(rows: dict[str, list[Row]]) -> N
         for table in SETTINGS_TABLES:
             warehouse.execute(table.create_statement())
             marks = ", ".join("?" for _ in table.columns)
-            warehouse.executemany(f"insert into {table.full_name} values ({marks})", rows[table.full_name])
+            for row in rows[table.full_name]:
+                warehouse.execute(f"insert into {table.full_name} values ({marks})", row)
             read = warehouse.rows(f"from {table.full_name}")
             assert sorted(map(repr, read)) == sorted(map(repr, _scaled(rows[table.full_name])))
 

@@ -22,7 +22,6 @@ select
     sum(charges.effective_cost) as effective_cost,
     sum(charges.cost_before_credits) as cost_before_credits,
     sum(charges.list_cost) as list_cost,
-    sum(charges.contracted_cost) as contracted_cost,
     sum(charges.promotional_credit) as promotional_credit,
     cast(sum(charges.charge_rows) as bigint) as charge_rows
 from charges
