@@ -23,7 +23,7 @@ class Checksums:
     def __init__(self, warehouse: Warehouse, now_ns: int) -> None:
         self._warehouse = warehouse
         self._now_ns = now_ns
-        rows = warehouse.rows(f"select path, size, modified_ns, inode, sha256, months from {SEEN_FILE.full_name}")
+        rows = warehouse.rows(f"select path, size, stamp, sha256, months from {SEEN_FILE.full_name}")
         self._seen = {str(row[0]): row for row in rows}
         self._changed: dict[str, tuple[object, ...]] = {}
         self._earlier: dict[str, str] = {}
@@ -33,15 +33,16 @@ class Checksums:
         try:
             stat = path.stat()
             seen = self._seen.get(str(path))
-            if seen is not None and seen[1:4] == (stat.st_size, stat.st_mtime_ns, stat.st_ino):
-                return DeliveredFile(name=name, path=path, size=stat.st_size, sha256=str(seen[4]))
+            stamp = f"{stat.st_mtime_ns}:{stat.st_ino}"
+            if seen is not None and seen[1:3] == (stat.st_size, stamp):
+                return DeliveredFile(name=name, path=path, size=stat.st_size, sha256=str(seen[3]))
             with path.open("rb") as stream:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise SourceUnreadable(f"the file cannot be read ({error.strerror})", file=name) from error
-        if seen is not None and seen[5] is not None:
-            self._earlier[str(path)] = str(seen[5])
-        row = (str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256, None)
+        if seen is not None and seen[4] is not None:
+            self._earlier[str(path)] = str(seen[4])
+        row = (str(path), stat.st_size, stamp, sha256, None)
         self._seen[str(path)] = row
         if self._now_ns - stat.st_mtime_ns > _SETTLED_NS:
             self._changed[str(path)] = row
@@ -50,11 +51,11 @@ class Checksums:
     def months(self, file: DeliveredFile) -> list[str] | None:
         """Return the months of a file's rows as they were remembered, or None."""
         seen = self._seen.get(str(file.path))
-        return None if seen is None or seen[5] is None else [month for month in str(seen[5]).split(",") if month]
+        return None if seen is None or seen[4] is None else [month for month in str(seen[4]).split(",") if month]
 
     def remember_months(self, file: DeliveredFile, months: list[str]) -> None:
         """Remember the months of a file's rows."""
-        row = (*self._seen[str(file.path)][:5], ",".join(months))
+        row = (*self._seen[str(file.path)][:4], ",".join(months))
         self._seen[str(file.path)] = row
         if str(file.path) in self._changed:
             self._changed[str(file.path)] = row
@@ -74,5 +75,5 @@ class Checksums:
         with self._warehouse.transaction():
             for row in self._changed.values():
                 self._warehouse.execute(f"delete from {SEEN_FILE.full_name} where path = ?", [row[0]])
-                self._warehouse.execute(f"insert into {SEEN_FILE.full_name} values (?, ?, ?, ?, ?, ?)", row)
+                self._warehouse.execute(f"insert into {SEEN_FILE.full_name} values (?, ?, ?, ?, ?)", row)
         self._changed.clear()

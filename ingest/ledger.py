@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from ingest.delivery import Delivery
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
+from sql.contract import LEDGER_TABLES, LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
 from sql.warehouse import Warehouse, quoted
 
 
@@ -115,7 +115,7 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
         "select coalesce(max(sequence), 0) + 1 from ops.load where source = ? and billing_month = ?",
         [delivery.source, delivery.billing_month],
     )
-    for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
+    for table in LEDGER_TABLES:
         warehouse.execute(f"delete from {table.full_name} where load_id = ?", [load_id])
     warehouse.execute(
         "update ops.load set is_current = false where source = ? and billing_month = ?",

@@ -21,7 +21,7 @@ from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, SETTINGS_TABLES, Table
+from sql.contract import LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.publish import log_of
@@ -152,7 +152,7 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
     with fresh.transaction():
         for name in (part, tags_name(part)):
             fresh.execute(f"create table parts.{quoted(name)} as from old.parts.{quoted(name)}")
-        for table in (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
+        for table in LEDGER_TABLES:
             in_force = (
                 "load_id in (select load_id from old.ops.load where is_current and source = ? and billing_month = ?)"
             )
@@ -204,7 +204,7 @@ def _take_over_history(fresh: Warehouse) -> None:
             " and earlier.billing_month = load.billing_month"
         )
         _take_over(fresh, LOAD, "not is_current")
-        for table in (LOAD_FILE, LOAD_TOTAL, LOAD_COUNT):
+        for table in LEDGER_TABLES[1:]:
             _take_over(fresh, table, f"load_id not in (select load_id from {table.full_name})")
 
 

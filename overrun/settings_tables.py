@@ -33,6 +33,8 @@ def settings_rows(
             *_tags("team", attribution.team_tags),
         ],
         "settings.attribution_account": list(attribution.accounts),
+        "settings.sub_account": [],
+        "settings.sub_account_tag": [],
         "settings.team_project": [(team.name, project) for team in config.teams for project in team.projects],
         "settings.budget": [_budget(budget) for budget in config.budgets],
         "settings.budget_scope": [

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MONEY = "DECIMAL(38,12)"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when parts or ledger change shape, or when Python code changes what is loaded from a file: the next night
 then rebuilds the warehouse from landed files. Changed staging SQL is noticed without it."""
 
@@ -230,6 +230,74 @@ LOAD_COUNT = Table(
     ),
 )
 
+LOAD_INVOICE = Table(
+    schema="ops",
+    name="load_invoice",
+    description="How far each load is invoiced, by billing account and invoicing entity",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("billing_account_id", "VARCHAR", "Payer"),
+        Column("invoicing_entity", "VARCHAR", "Legal entity that invoices; empty where the export names none"),
+        Column("rows_delivered", "BIGINT", "Charges as delivered, those that the load added apart"),
+        Column("rows_invoiced", "BIGINT", "Those of them that name their invoice"),
+    ),
+)
+
+LOAD_COMMITMENT = Table(
+    schema="ops",
+    name="load_commitment",
+    description="The amortisation identity of each load: what a commitment cost against what its usage was charged",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("billing_account_id", "VARCHAR", "Payer"),
+        Column("commitment_discount_id", "VARCHAR", "Savings Plan or reservation"),
+        Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+        Column("fee_cost", MONEY, "BilledCost of its recurring fees"),
+        Column("amortised_upfront_cost", MONEY, "Part of what was paid upfront that falls to the month"),
+        Column("used_cost", MONEY, "EffectiveCost of the usage that it covered"),
+        Column("unused_cost", MONEY, "EffectiveCost of what no usage took"),
+        Column("gap_cost", MONEY, "Used and unused less fees and amortised upfront: zero where the identity holds"),
+    ),
+)
+
+LOAD_RAW_TOTAL = Table(
+    schema="ops",
+    name="load_raw_total",
+    description="Sums of the delivered cost columns, read apart from the load, for a check against the provider",
+    columns=(
+        Column("load_id", "VARCHAR", "Load"),
+        Column("billing_account_id", "VARCHAR", "Payer"),
+        Column("sub_account_id", "VARCHAR", "Account that used"),
+        Column("line_item_type", "VARCHAR", "AWS line item type; ChargeCategory of a FOCUS export"),
+        Column("billing_currency", "VARCHAR", "Currency of the amount"),
+        Column("metric", "VARCHAR", "UnblendedCost, NetUnblendedCost, AmortizedCost, NetAmortizedCost or BilledCost"),
+        Column("amount", MONEY, "Sum over the rows"),
+    ),
+)
+
+ACCOUNT = Table(
+    schema="ops",
+    name="account",
+    description="Accounts as the provider's organisation last listed them",
+    columns=(
+        Column("source", "VARCHAR", "Source whose credentials listed them"),
+        Column("sub_account_id", "VARCHAR", "AWS account"),
+        Column("sub_account_name", "VARCHAR", "Its name"),
+    ),
+)
+
+ACCOUNT_TAG = Table(
+    schema="ops",
+    name="account_tag",
+    description="Tags of accounts as the provider's organisation last listed them",
+    columns=(
+        Column("source", "VARCHAR", "Source whose credentials listed them"),
+        Column("sub_account_id", "VARCHAR", "AWS account"),
+        Column("tag_key", "VARCHAR", "Tag key, exact case"),
+        Column("tag_value", "VARCHAR", "Tag value"),
+    ),
+)
+
 SEEN_FILE = Table(
     schema="ops",
     name="seen_file",
@@ -237,8 +305,7 @@ SEEN_FILE = Table(
     columns=(
         Column("path", "VARCHAR", "Where"),
         Column("size", "BIGINT", "Bytes"),
-        Column("modified_ns", "BIGINT", "Modification time, nanoseconds"),
-        Column("inode", "UBIGINT", "Inode"),
+        Column("stamp", "VARCHAR", "What changes with the file: modification time and inode, or entity tag"),
         Column("sha256", "VARCHAR", "Checksum"),
         Column("months", "VARCHAR", "Billing months of its rows, YYYY-MM joined by commas; null where not looked at"),
     ),
@@ -326,6 +393,27 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     ),
     Table(
         schema="settings",
+        name="sub_account",
+        description="Names of sub-accounts, from the provider's organisation",
+        columns=(
+            Column("source", "VARCHAR", "Source whose charges they are for"),
+            Column("sub_account_id", "VARCHAR", "AWS usage account"),
+            Column("sub_account_name", "VARCHAR", "Its name"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="sub_account_tag",
+        description="Tags of sub-accounts, from the provider's organisation",
+        columns=(
+            Column("source", "VARCHAR", "Source whose charges they are for"),
+            Column("sub_account_id", "VARCHAR", "AWS usage account"),
+            Column("tag_key", "VARCHAR", "Tag key, exact case"),
+            Column("tag_value", "VARCHAR", "Tag value"),
+        ),
+    ),
+    Table(
+        schema="settings",
         name="team_project",
         description="Which team owns which project",
         columns=(Column("team", "VARCHAR", "Team"), Column("project", "VARCHAR", "Project")),
@@ -392,7 +480,9 @@ BUDGET_STATE = Table(
     ),
 )
 
-OPS_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, SEEN_FILE, FINGERPRINT, META)
+LEDGER_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, LOAD_INVOICE, LOAD_COMMITMENT, LOAD_RAW_TOTAL)
+"""What a load writes besides its part; each has `load_id`."""
+OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, SEEN_FILE, FINGERPRINT, META)
 ANALYSIS_TABLES = (BUDGET_STATE,)
 SCHEMAS = ("parts", "months", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
 WHOLE = "0001-01-01"
