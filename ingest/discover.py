@@ -26,7 +26,7 @@ from ingest.formats import SUFFIXES, format_of
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
 from ingest.listing import list_files
-from ingest.source import SourceKind, SourceSettings
+from ingest.source import S3Location, SourceKind, SourceSettings
 from sql.warehouse import Warehouse, quoted
 
 DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
@@ -62,17 +62,20 @@ class Discovered:
 
 def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
     """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed."""
-    if not source.location.exists():
+    location = source.location
+    if isinstance(location, S3Location):
+        raise SourceUnreadable("S3 is not read yet", source=source.name)
+    if not location.exists():
         raise SourceUnreadable(
-            f"{source.location} does not exist", source=source.name, hint="check `location` of the [[source]]"
+            f"{location} does not exist", source=source.name, hint="check `location` of the [[source]]"
         )
-    manifests, problems = _manifests(source)
+    manifests, problems = _manifests(source, location)
     if not manifests and not problems:
-        return _loose(source, warehouse, checksums)
+        return _loose(source, location, warehouse, checksums)
     found = Discovered(problems=[error for error in problems if _concerns(source, error)])
     for manifest in (manifest for manifest in manifests if source.covers(manifest.billing_month)):
         try:
-            paths = resolve_keys(source.location, manifest)
+            paths = resolve_keys(location, manifest)
             files = tuple(checksums.file(path, path.name) for path in paths)
         except SourceUnreadable as error:
             error.located(source=source.name, billing_month=manifest.billing_month)
@@ -88,19 +91,19 @@ def _concerns(source: SourceSettings, error: SourceUnreadable) -> bool:
     return error.billing_month is None or source.covers(error.billing_month)
 
 
-def _manifests(source: SourceSettings) -> tuple[list[Manifest], list[SourceUnreadable]]:
+def _manifests(source: SourceSettings, location: Path) -> tuple[list[Manifest], list[SourceUnreadable]]:
     """Return the manifests of a source that has any; problems know their source."""
-    if source.kind != "aws-export" or not source.location.is_dir():
+    if source.kind != "aws-export" or not location.is_dir():
         return [], []
-    manifests, problems = newest_manifests(source.location)
+    manifests, problems = newest_manifests(location)
     for problem in problems:
         problem.located(source=source.name)
     return manifests, problems
 
 
-def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
+def _loose(source: SourceSettings, location: Path, warehouse: Warehouse, checksums: Checksums) -> Discovered:
     """Return the deliveries of files without a manifest."""
-    paths, passed_over = _listed(source.location)
+    paths, passed_over = _listed(location)
     if not paths:
         if passed_over:
             raise SourceUnreadable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
-from ingest.source import DEFAULT_SETTLE_DAYS, SourceSettings
+from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, S3Location, SourceSettings
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config import (
@@ -70,10 +70,18 @@ def _warehouse(table: schema.WarehouseTable, folder: Path) -> WarehouseSettings:
 def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
     default_period = None if table.kind == "aws-export" else "from-rows"
     settle_days = DEFAULT_SETTLE_DAYS[table.kind] if table.settle_days is None else table.settle_days
+    location = values.parse_location(table.location)
     return SourceSettings(
         name=table.name,
         kind=table.kind,
-        location=folder / table.location,
+        location=location if isinstance(location, S3Location) else folder / location,
+        access=AwsAccess(
+            profile=table.profile,
+            role_arn=table.role_arn,
+            external_id=table.external_id,
+            region=table.region,
+            endpoint_url=table.endpoint_url,
+        ),
         period=table.period or default_period,
         currency=table.currency,
         settle_days=settle_days,

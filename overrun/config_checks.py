@@ -63,9 +63,21 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
         if table.currency is not None and table.kind != "aws-export":
             findings.warn((*placed.path, "currency"), "is read for aws-export only; other exports carry their currency")
+        _check_access(placed, findings)
     _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
+
+
+def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> None:
+    """Refuse keys of S3 for a location on disk, and an external id that no role asks for."""
+    table = placed.table
+    if not table.location.startswith("s3://"):
+        for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
+            if getattr(table, key) is not None:
+                findings.refuse((*placed.path, key), "is for a location in S3, but this one is on disk")
+    elif table.external_id is not None and table.role_arn is None:
+        findings.refuse((*placed.path, "external_id"), "is sent when a role is assumed, but role_arn is missing")
 
 
 def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> None:
@@ -86,7 +98,8 @@ def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> Non
             findings.refuse(path, f"is the same path as {seen[target]}")
         seen.setdefault(target, ".".join(part for part in path if isinstance(part, str)))
     landing = (folder / document.warehouse.landing).resolve()
-    for placed in document.sources:
+    on_disk = (placed for placed in document.sources if not placed.table.location.startswith("s3://"))
+    for placed in on_disk:
         location = (folder / placed.table.location).resolve()
         if landing.is_relative_to(location) or location.is_relative_to(landing):
             findings.refuse(

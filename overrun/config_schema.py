@@ -115,7 +115,17 @@ class SourceTable(Table):
     kind: Literal["aws-export", "gcp-export", "focus-export"]
     """What is read: aws-export tells legacy CUR, CUR 2.0 and FOCUS apart by itself."""
     location: Annotated[str, _checked(values.parse_location)]
-    """A folder (the export's root or any folder below it) or one file."""
+    """A folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
+    profile: Label | None = None
+    """Profile of the AWS configuration files that S3 is read with."""
+    role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
+    """Role that is assumed to read S3."""
+    external_id: Annotated[str, _checked(values.parse_external_id)] | None = None
+    """External id that the role's trust policy asks for."""
+    region: Annotated[str, _checked(values.parse_region)] | None = None
+    """Region of the bucket; without it, that of the AWS configuration."""
+    endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
+    """Address that every AWS service is asked at, such as that of a VPC endpoint; without it, AWS's own."""
     period: Annotated[str, _checked(values.parse_period)] | None = None
     """For files without a manifest: the month they bill, or from-rows (default of gcp-export and focus-export)."""
     currency: Currency | None = None

@@ -47,8 +47,16 @@ TEMPLATE = """\
 #name = "aws-main"
 # aws-export (legacy CUR, CUR 2.0 and FOCUS are told apart), gcp-export or focus-export.
 #kind = "aws-export"
-# A folder, the export's root or any folder below it, or one file.
-#location = "exports/aws"
+# The export's root or any folder below it, or one file: on disk, like "exports/aws", or in S3.
+#location = "s3://acme-billing/exports"
+# For S3: profile of the AWS configuration files; without it, whatever credentials the AWS SDK finds.
+#profile = "billing"
+# For S3: role that is assumed, and the external id that its trust policy asks for.
+#role_arn = "arn:aws:iam::123456789012:role/overrun-reader"
+#external_id = "acme-billing"
+# For S3: region of the bucket, and an endpoint of one's own where AWS's is not reached.
+#region = "us-east-1"
+#endpoint_url = "https://vpce-0a1b2c3d.s3.us-east-1.vpce.amazonaws.com"
 # For files without a manifest: the month they bill, or from-rows, which is the default of gcp-export and focus-export.
 #period = "from-rows"
 # Currency of AWS files without a manifest that carry none.
