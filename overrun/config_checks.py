@@ -72,9 +72,11 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
 def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> None:
     """Refuse keys of AWS where nothing asks AWS, and an external id that no role asks for.
 
-    An aws-export asks Cost Explorer, too, wherever its files are.
+    An aws-export asks Cost Explorer and Organizations, too, wherever its files are.
     """
     table = placed.table
+    if table.kind != "aws-export" and table.organizations:
+        findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
     if table.kind != "aws-export" and not table.location.startswith("s3://"):
         for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
             if getattr(table, key) is not None:

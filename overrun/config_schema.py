@@ -140,6 +140,8 @@ class SourceTable(Table):
     """First month that belongs to this source."""
     until: Month | None = None
     """First month that no longer belongs to this source."""
+    organizations: bool = False
+    """Whether to ask AWS Organizations for names and tags of accounts each night; aws-export only."""
 
 
 class MatchTable(Table):

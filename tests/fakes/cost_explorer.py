@@ -1,10 +1,13 @@
-"""Answers of Cost Explorer, and a server on this machine that gives them, or refuses, in the order that a test says."""
+"""Answers of Cost Explorer, and a server on this machine that gives such answers in the order that a test says.
+
+Organizations speaks the same protocol, so the server does for it, too.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,6 +49,10 @@ class JsonServer:
     answers: list[Answer] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     """Bodies of the requests."""
+    before: Callable[[dict[str, Any]], object] = lambda _: None
+    """Done with each body before it is answered."""
+    most_at_once: int = 0
+    """Requests that were there at the same time, at most."""
 
     @property
     def endpoint(self) -> str:
@@ -65,11 +72,19 @@ class JsonServer:
 def json_server(answers: Sequence[Answer] = ()) -> Iterator[JsonServer]:
     """Run such a server for the `with` block."""
     server = JsonServer(answers=list(answers))
+    lock, present = threading.Lock(), list[dict[str, Any]]()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            status, answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+            question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                server.asked.append(question)
+                status, answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+                present.append(question)
+                server.most_at_once = max(server.most_at_once, len(present))
+            server.before(question)
+            with lock:
+                present.remove(question)
             body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/x-amz-json-1.1")
