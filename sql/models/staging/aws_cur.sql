@@ -108,6 +108,7 @@ select
         then cast(savings_plan_recurring_commitment_for_billing_period as double)
         when item_type = 'RIFee' then coalesce(reservation_total_reserved_units, line_item_usage_amount)
         when item_type in ('DiscountedUsage', 'Fee') then line_item_usage_amount
+        when item_type = 'SavingsPlanUpfrontFee' then cast(delivered_cost as double)
     end as "CommitmentDiscountQuantity",
     -- The on-demand price stands for the negotiated one under a commitment: its rate is no negotiated price.
     case
