@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from ingest.delivery import Delivery
-from sql.contract import LEDGER_TABLES, LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
+from sql.contract import LEDGER_TABLES, LOAD, LOAD_COUNT, LOAD_FILE, LOAD_INVOICE, LOAD_TOTAL, Table
 from sql.warehouse import Warehouse, quoted
 
 
@@ -39,6 +39,17 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Invoiced:
+    """How far one invoicing entity has invoiced a billing account: a row of `ops.load_invoice` but for its load."""
+
+    billing_account_id: str
+    invoicing_entity: str
+    rows_delivered: int
+    rows_invoiced: int
+    invoice_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRecord:
     """What one load came to."""
 
@@ -52,6 +63,7 @@ class LoadRecord:
     has_resource_ids: bool
     totals: Sequence[Total]
     counts: Sequence[Count]
+    invoiced: Sequence[Invoiced]
 
 
 def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tuple[str, int] | None:
@@ -125,6 +137,12 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
     _insert(warehouse, LOAD_FILE, [(load_id, file.name, file.size, file.sha256) for file in delivery.files])
     _insert(warehouse, LOAD_TOTAL, [(load_id, *astuple(total)) for total in load.totals])
     _insert(warehouse, LOAD_COUNT, [(load_id, *astuple(count)) for count in load.counts])
+    record_invoiced(warehouse, load_id, load.invoiced)
+
+
+def record_invoiced(warehouse: Warehouse, load_id: str, invoiced: Sequence[Invoiced]) -> None:
+    """Write how far a load is invoiced."""
+    _insert(warehouse, LOAD_INVOICE, [(load_id, *astuple(row)) for row in invoiced])
 
 
 def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:

@@ -23,6 +23,7 @@ from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
+from ingest.invoiced import count_invoiced
 from ingest.scan import ScanRow, counts_of, scan_files, staging_text
 from ingest.source import SourceSettings
 from sql.contract import COST_AND_USAGE
@@ -155,6 +156,7 @@ def _record(loading: _Loading, added: int, options: LoadOptions) -> ledger.LoadR
         has_resource_ids=bool(resources) or not rows,
         totals=_totals(loading),
         counts=[*counts_of(loading.described, loading.scan), *residuals],
+        invoiced=count_invoiced(loading.warehouse, loading.charges),
     )
 
 
