@@ -84,6 +84,22 @@ def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str
     return list(dict.fromkeys(str(row[0]) for row in rows))
 
 
+def months(warehouse: Warehouse) -> list[tuple[str, date]]:
+    """Return every (source, month) that was ever loaded."""
+    rows = warehouse.rows("select distinct source, billing_month from ops.load order by 1, 2")
+    return [(str(source), month) for source, month in rows if isinstance(month, date)]
+
+
+def is_invoiced(warehouse: Warehouse, source: str, billing_month: date) -> bool:
+    """Return whether every delivered row of the load in force names its invoice."""
+    row = warehouse.row(
+        "select sum(rows_delivered), sum(rows_invoiced) from ops.load_invoice where load_id in"
+        " (select load_id from ops.load where is_current and source = ? and billing_month = ?)",
+        [source, billing_month],
+    )
+    return row is not None and row[0] is not None and row[0] == row[1]
+
+
 def other_holders(
     warehouse: Warehouse, source: str, billing_month: date, totals: Sequence[Total]
 ) -> dict[str, list[str]]:
