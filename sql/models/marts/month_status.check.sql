@@ -1,6 +1,7 @@
 -- check: every month in force is listed
 select loads.source, loads.billing_month
 from ops.load as loads
+cross join settings.night as night
 left join marts.month_status as months
     on loads.source = months.source and loads.billing_month = months.billing_month
 where loads.is_current and coalesce(months.status, 'no data') = 'no data'
