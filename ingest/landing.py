@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -27,8 +29,8 @@ from sql.files import (
 
 RECORD = "delivery.json"
 IN_FORCE = "in-force"
-KEPT_VERSIONS = 2
-"""The version in force and the one before it, which answers what a restatement changed."""
+FETCHING = ".fetch"
+"""How the name of a directory begins that a fetch fills, which is not this module's to remove."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]")
 
 
@@ -91,15 +93,60 @@ def version_in_force(month: Path) -> str | None:
     return max(versions, key=lambda path: path.stat().st_mtime_ns).name if versions else None
 
 
-def prune(landing: Path, source: str, billing_month: date, kept: list[str]) -> None:
-    """Remove the versions of a month that are not in `kept`; one that is half removed bears no version's name."""
+def prune(landing: Path, source: str, billing_month: date, kept: Sequence[str] | None) -> None:
+    """Remove the versions of a month that are not in `kept`; None keeps all of them.
+
+    Nothing is removed while the first of `kept`, the version in force, does not stand there whole. A version that is
+    half removed bears no version's name, and goes in any case.
+    """
     month = landing / source / f"{billing_month:%Y-%m}"
+    is_keeping_all = not kept or not (month / kept[0] / RECORD).is_file()
     for directory in sorted(month.iterdir()) if month.is_dir() else []:
-        if directory.is_dir() and directory.name not in kept:
-            leaving = directory if directory.name.startswith(".") else temporary_beside(directory)
-            if leaving != directory:
-                rename(directory, leaving)
+        if not directory.is_dir() or directory.name.startswith(FETCHING):
+            continue
+        if directory.name.startswith("."):
+            remove_tree(directory)
+        elif kept and not is_keeping_all and directory.name not in kept:
+            leaving = temporary_beside(directory)
+            rename(directory, leaving)
             remove_tree(leaving)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandedSource:
+    """What has landed of one source."""
+
+    source: str
+    months: int
+    versions: int
+    size: int
+    """[bytes]"""
+
+
+def count_landed(landing: Path) -> list[LandedSource]:
+    """Return what has landed, by source; a night may add and remove versions meanwhile."""
+    versions: dict[str, dict[Path, int]] = {}
+    for record in sorted(landing.glob(f"*/????-??/*/{RECORD}")):
+        directory = record.parent
+        if not directory.name.startswith("."):
+            versions.setdefault(directory.parents[1].name, {})[directory] = sum(map(_size, directory.glob("*")))
+    return [
+        LandedSource(
+            source=source,
+            months=len({directory.parent for directory in found}),
+            versions=len(found),
+            size=sum(found.values()),
+        )
+        for source, found in versions.items()
+    ]
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file [bytes], zero where it has just gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def remove_interrupted(landing: Path) -> None:

@@ -14,6 +14,7 @@ from sql.contract import (
     LOAD_COMMITMENT,
     LOAD_COUNT,
     LOAD_FILE,
+    LOAD_INVOICE,
     LOAD_RAW_TOTAL,
     LOAD_TOTAL,
     Table,
@@ -76,6 +77,17 @@ class Commitment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Invoiced:
+    """How far one invoicing entity has invoiced a billing account: a row of `ops.load_invoice` but for its load."""
+
+    billing_account_id: str
+    invoicing_entity: str
+    rows_delivered: int
+    rows_invoiced: int
+    invoice_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRecord:
     """What one load came to."""
 
@@ -91,6 +103,7 @@ class LoadRecord:
     """proven, unproven or as delivered."""
     totals: Sequence[Total]
     counts: Sequence[Count]
+    invoiced: Sequence[Invoiced]
     raw_totals: Sequence[RawTotal] = ()
     commitments: Sequence[Commitment] = ()
 
@@ -111,6 +124,22 @@ def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str
         [source, billing_month],
     )
     return list(dict.fromkeys(str(row[0]) for row in rows))
+
+
+def months(warehouse: Warehouse) -> list[tuple[str, date]]:
+    """Return every (source, month) that was ever loaded."""
+    rows = warehouse.rows("select distinct source, billing_month from ops.load order by 1, 2")
+    return [(str(source), month) for source, month in rows if isinstance(month, date)]
+
+
+def is_invoiced(warehouse: Warehouse, source: str, billing_month: date) -> bool:
+    """Return whether every delivered row of the load in force names its invoice."""
+    row = warehouse.row(
+        "select sum(rows_delivered), sum(rows_invoiced) from ops.load_invoice where load_id in"
+        " (select load_id from ops.load where is_current and source = ? and billing_month = ?)",
+        [source, billing_month],
+    )
+    return row is not None and row[0] is not None and row[0] == row[1]
 
 
 def other_holders(
@@ -168,6 +197,12 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
     _insert(warehouse, LOAD_COUNT, [(load_id, *astuple(count)) for count in load.counts])
     _insert(warehouse, LOAD_RAW_TOTAL, [(load_id, *astuple(total)) for total in load.raw_totals])
     _insert(warehouse, LOAD_COMMITMENT, [(load_id, *astuple(commitment)) for commitment in load.commitments])
+    record_invoiced(warehouse, load_id, load.invoiced)
+
+
+def record_invoiced(warehouse: Warehouse, load_id: str, invoiced: Sequence[Invoiced]) -> None:
+    """Write how far a load is invoiced."""
+    _insert(warehouse, LOAD_INVOICE, [(load_id, *astuple(row)) for row in invoiced])
 
 
 def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:

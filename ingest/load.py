@@ -23,6 +23,7 @@ from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
+from ingest.invoiced import count_invoiced
 from ingest.scan import ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
 from ingest.source import SourceSettings
 from sql.contract import COST_AND_USAGE
@@ -177,6 +178,7 @@ def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptio
         counts=counts,
         raw_totals=raw_totals_of(loading.scan),
         commitments=commitments,
+        invoiced=count_invoiced(loading.warehouse, loading.charges),
     )
 
 

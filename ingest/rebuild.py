@@ -14,14 +14,16 @@ from pathlib import Path
 
 import duckdb
 
+from ingest import ledger
 from ingest.conversion import mark_converted
 from ingest.discover import ALL_DATASETS, DATASETS
 from ingest.errors import LoadRefused
+from ingest.invoiced import count_invoiced
 from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
+from sql.contract import ACCOUNT, ACCOUNT_TAG, COST_AND_USAGE, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.publish import log_of
@@ -160,6 +162,7 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
             condition = f"{in_force} and is_current" if table is LOAD else in_force
             _take_over(fresh, table, condition, [held.source, held.billing_month])
         _see_that_it_fits(fresh, held)
+        _count_missing_invoices(fresh, held)
 
 
 def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
@@ -173,6 +176,19 @@ def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
             billing_month=held.billing_month,
             hint="deliver the month's files again, or run the earlier version",
         ) from error
+
+
+def _count_missing_invoices(fresh: Warehouse, held: Held) -> None:
+    """Say how far a copied month is invoiced, where the version that loaded it did not."""
+    load_id = str(
+        fresh.value(
+            "select load_id from ops.load where is_current and source = ? and billing_month = ?",
+            [held.source, held.billing_month],
+        )
+    )
+    if fresh.value("select count(*) from ops.load_invoice where load_id = ?", [load_id]) == 0:
+        charges = f'(select * from {COST_AND_USAGE.full_name} where "x_LoadId" = {literal(load_id)})'
+        ledger.record_invoiced(fresh, load_id, count_invoiced(fresh, charges))
 
 
 def _prove(fresh: Warehouse) -> None:

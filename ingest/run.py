@@ -15,8 +15,9 @@ from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
 from ingest.landed import create_macros
-from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
+from ingest.landing import land, note_in_force, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
+from ingest.retention import KeepLanded, kept_versions
 from ingest.source import SourceSettings
 from sql.parts import prepare
 from sql.warehouse import Warehouse
@@ -45,6 +46,7 @@ class IngestOptions:
     accept_shrink: bool = False
     months: frozenset[date] | None = None
     """Months to load again whether they changed or not; None loads what changed."""
+    keep_landed: KeepLanded = "open-months"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ class _Ingesting:
     options: IngestOptions
     progress: Progress
     report: IngestReport
+    offered: set[tuple[str, date]] = field(default_factory=set)
+    """(source, month) of tonight's deliveries."""
 
 
 def ingest(
@@ -72,6 +76,9 @@ def ingest(
         progress(f"{source.name}: looking for deliveries")
         for delivery in _discovered(work, source, checksums).deliveries:
             _ingest_delivery(work, source, delivery)
+    for source_name, month in ledger.months(warehouse):
+        if (source_name, month) not in work.offered:
+            _tidy(work, source_name, month)
     checksums.save()
     return work.report
 
@@ -134,9 +141,10 @@ def _settle_vanished(work: _Ingesting, source: SourceSettings, gone: Vanished, c
 def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> None:
     """Fetch and load one delivery, unless it is loaded already or another source has taken over its month."""
     warehouse, options, month = work.warehouse, work.options, delivery.billing_month
+    work.offered.add((source.name, month))
     if not _is_wanted(work, source, delivery):
         work.report.unchanged.append(delivery)
-        _tidy(work, delivery)
+        _tidy(work, source.name, month)
         return
     work.progress(f"{source.name}: loading {month:%Y-%m}")
     try:
@@ -146,17 +154,17 @@ def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Deliver
     except IngestError as error:
         work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
-    _tidy(work, delivery)
+    _tidy(work, source.name, month)
 
 
-def _tidy(work: _Ingesting, delivery: Delivery) -> None:
+def _tidy(work: _Ingesting, source: str, month: date) -> None:
     """Note the landed version in force and remove what nothing needs; each night, since a kill may have come before."""
-    source, month = delivery.source, delivery.billing_month
-    versions = ledger.versions(work.warehouse, source, month)
+    options = work.options
     current = ledger.current_load(work.warehouse, source, month)
     if current is not None:
-        note_in_force(work.options.landing, source, month, current[0])
-    prune(work.options.landing, source, month, versions[:KEPT_VERSIONS])
+        note_in_force(options.landing, source, month, current[0])
+    kept = kept_versions(work.warehouse, source, month, options.keep_landed, options.now)
+    prune(options.landing, source, month, kept)
 
 
 def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> bool:

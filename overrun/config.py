@@ -21,6 +21,7 @@ from overrun.config_problems import ConfigError, Findings, Problem
 
 if TYPE_CHECKING:
     from alerts.settings import AlertSettings
+    from ingest.retention import KeepLanded
     from ingest.source import SourceSettings
     from sql.warehouse import WarehouseSettings
 
@@ -133,6 +134,7 @@ class Config:
     warehouse: WarehouseSettings
     publish: Path
     landing: Path
+    keep_landed: KeepLanded
     state: Path
     lock: Path
     """Locked by the one run that may write, beside the warehouse."""

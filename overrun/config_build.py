@@ -37,6 +37,7 @@ def build_config(document: ReadDocument, file: Path, warnings: tuple[Problem, ..
         warehouse=warehouse,
         publish=folder / document.warehouse.publish,
         landing=folder / document.warehouse.landing,
+        keep_landed=document.warehouse.keep_landed,
         state=folder / document.warehouse.state,
         lock=warehouse.path.with_name(f"{warehouse.path.name}.lock"),
         site=folder / document.report.path,

@@ -80,6 +80,8 @@ class WarehouseTable(Table):
     """The copy for people, replaced each night."""
     landing: PathText = "landing"
     """Folder of delivered files, kept unchanged."""
+    keep_landed: Literal["open-months", "newest", "all"] = "open-months"
+    """Versions of delivered files that are kept; open-months: all of a month until it is settled, then the newest."""
     state: PathText = "state.sqlite"
     """Runs, sent messages and human decisions."""
     memory_limit: Annotated[str, _checked(values.parse_memory)] = "1GB"

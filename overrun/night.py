@@ -170,6 +170,7 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
         now=night.options.now.astimezone(UTC).replace(tzinfo=None),
         accept_shrink=night.options.accept_shrink,
         months=night.options.months,
+        keep_landed=night.config.keep_landed,
     )
     night.report.ingested = ingest(warehouse, night.config.sources, options, night.options.say)
     log = structlog.get_logger()

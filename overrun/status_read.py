@@ -7,12 +7,13 @@ is behind, which grows with the day on which somebody asks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.errors import AccountsUnlisted
+from ingest.landing import LandedSource, count_landed
 from overrun.published import has_relation, open_copy
 from sql.errors import DirectoryUnwritable
 from sql.lock import holder
@@ -54,6 +55,17 @@ class Oddity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonthStatus:
+    """How settled one month of a source is: a row of `marts.month_status`."""
+
+    billing_month: date
+    status: str
+    invoicing_entities: int
+    entities_invoiced: int
+    was_final_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
     """What is loaded of one source; `kind` None where the configuration no longer names it."""
 
@@ -72,6 +84,8 @@ class SourceStatus:
     months_without_resource_ids: int = 0
     months_unproven: int = 0
     oddities: tuple[Oddity, ...] = ()
+    settlement: tuple[MonthStatus, ...] = ()
+    """The newest month first; nothing before the first build."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +125,8 @@ class Status:
     partly: tuple[OutboxMessage, ...] = ()
     """Sent, but refused for some recipients, by a channel that has sent nothing to all of them since."""
     kept: int = 0
+    landing: Path | None = None
+    landed: tuple[LandedSource, ...] = ()
 
 
 @dataclass(slots=True)
@@ -154,6 +170,8 @@ def read_status(config: Config, as_of: date) -> Status:
         dead=tuple(message for message in known.outbox if message.status == "dead"),
         partly=tuple(message for message in known.partly if message.channel in channels),
         kept=sum(message.status == "kept" for message in known.outbox),
+        landing=config.landing,
+        landed=tuple(count_landed(config.landing)),
     )
 
 
@@ -266,12 +284,14 @@ def _read_sources(warehouse: Warehouse, config: Config, as_of: date) -> list[Sou
         )
     }
     names = [*configured, *(name for name in loaded if name not in configured)]
-    return [
+    sources = [
         _source(name, configured.get(name), loaded[name], freshness.get(name), oddities.get(name, ()), as_of)
         if name in loaded
         else SourceStatus(source=name, kind=configured[name])
         for name in names
     ]
+    settlement = _settlement(warehouse)
+    return [replace(source, settlement=settlement.get(source.source, ())) for source in sources]
 
 
 def _source(
@@ -315,6 +335,29 @@ def _freshness(warehouse: Warehouse) -> dict[str, tuple[object, ...]]:
         "select source, last_usage_date, complete_through, days_behind, as_of from marts.data_freshness"
     )
     return {str(row[0]): tuple(row[1:]) for row in rows}
+
+
+def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:
+    """Return how settled the months of each source are, newest first; nothing before the first build."""
+    if not has_relation(warehouse, "marts.month_status"):
+        return {}
+    rows = warehouse.rows(
+        "select source, billing_month, status, invoicing_entities, entities_invoiced, was_final_at"
+        " from marts.month_status order by source, billing_month desc"
+    )
+    found: dict[str, list[MonthStatus]] = {}
+    for source, month, status, entities, invoiced, was_final_at in rows:
+        if isinstance(month, date):
+            found.setdefault(str(source), []).append(
+                MonthStatus(
+                    billing_month=month,
+                    status=str(status),
+                    invoicing_entities=_number(entities),
+                    entities_invoiced=_number(invoiced),
+                    was_final_at=was_final_at.replace(tzinfo=UTC) if isinstance(was_final_at, datetime) else None,
+                )
+            )
+    return {source: tuple(months) for source, months in found.items()}
 
 
 def _oddities(warehouse: Warehouse) -> dict[str, tuple[Oddity, ...]]:

@@ -248,6 +248,7 @@ LOAD_INVOICE = Table(
         Column("invoicing_entity", "VARCHAR", "Legal entity that invoices; empty where the export names none"),
         Column("rows_delivered", "BIGINT", "Charges as delivered, those that the load added apart"),
         Column("rows_invoiced", "BIGINT", "Those of them that name their invoice"),
+        Column("invoice_digest", "VARCHAR", "Hash of the ids of their invoices; empty without any"),
     ),
 )
 
@@ -497,6 +498,8 @@ BUDGET_STATE = Table(
         Column("billing_currency", "VARCHAR", "Currency of the amounts"),
         Column("crossed_on", "DATE", "First day on which the running total reached the threshold; null if not crossed"),
         Column("complete_through", "DATE", "Last complete day of the slowest source; null if unknown"),
+        Column("month_status", "VARCHAR", "Status of the month in its least settled source, as in marts.month_status"),
+        Column("is_month_restated", "BOOLEAN", "Whether the month is restated in any of its sources"),
     ),
 )
 

@@ -21,6 +21,9 @@ TEMPLATE = """\
 #publish = "finance.duckdb"
 # Folder of delivered files, kept unchanged.
 #landing = "landing"
+# Which versions of delivered files are kept: open-months keeps all of a month until it is settled, then the newest;
+# newest keeps the one in force and the one before, of every month; all keeps everything.
+#keep_landed = "open-months"
 # Runs, sent messages and human decisions.
 #state = "state.sqlite"
 # Memory that DuckDB may use.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.errors import IngestError
+from ingest.retention import KeepLanded
 from ingest.run import IngestOptions, IngestReport, ingest
 from ingest.source import SourceKind, SourceSettings
 from sql.warehouse import Row, Warehouse, quoted
@@ -44,12 +45,18 @@ class Night:
     warehouse: Warehouse
     landing: Path
     now: datetime = NOW
+    keep_landed: KeepLanded = "open-months"
     charges: str = "focus.cost_and_usage"
     """What is asked for charges: the view, or a copy of it where a test asks often."""
 
     def run(self, *sources: SourceSettings, accept_shrink: bool = False) -> IngestReport:
         """Ingest what the sources deliver; problems are in the report."""
-        options = IngestOptions(landing=self.landing, now=self.now, accept_shrink=accept_shrink)
+        options = IngestOptions(
+            landing=self.landing,
+            now=self.now.astimezone(UTC).replace(tzinfo=None),
+            accept_shrink=accept_shrink,
+            keep_landed=self.keep_landed,
+        )
         return ingest(self.warehouse, sources, options)
 
     def load(self, *sources: SourceSettings) -> IngestReport:
