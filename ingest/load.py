@@ -23,13 +23,14 @@ from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
-from ingest.scan import ScanRow, counts_of, scan_files, staging_text
+from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, scan_files, staging_text
 from ingest.source import SourceSettings
 from sql.contract import COST_AND_USAGE
-from sql.parts import Part, part_name, refresh_views, relation_over, tags_name
+from sql.parts import Part, part_name, refresh_views, relation_over, split_name, tags_name
 from sql.warehouse import Row, Warehouse, quoted
 
 _FROM_PART = re.compile(r"\bfrom part\b")
+_ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
 _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 ZERO = Decimal(0)
 
@@ -63,6 +64,16 @@ class _Loading:
     def charges(self) -> str:
         """Return the FOCUS charges of the new part as a relation."""
         return f"({relation_over(COST_AND_USAGE.full_name, [self.part])})"
+
+    @property
+    def split(self) -> str:
+        """Return the table of split costs, quoted; where the delivery has none, it does not exist."""
+        return f"parts.{quoted(split_name(self.part.name))}"
+
+    @property
+    def split_rows(self) -> int:
+        """Return how many rows of split costs the delivery has."""
+        return sum(row.number(SPLIT_ROWS) for row in self.scan)
 
 
 def load_delivery(
@@ -109,8 +120,8 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     staging = staging_text(f"{loading.described.dataset.staging}.sql")
     warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
     added = _add_residuals(loading)
-    tags = _FROM_PART.sub(lambda _: f"from {loading.table}", staging_text("tag_set.sql"))
-    warehouse.execute(f"create or replace table parts.{quoted(tags_name(loading.part.name))} as\n{tags}")
+    _write_split(loading)
+    _write_tag_sets(loading)
     loaded = _record(loading, added, options)
     refuse_totals(loaded)
     if not options.accept_shrink:
@@ -120,6 +131,38 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     ledger.record(warehouse, loaded)
     refresh_views(warehouse)
     return loaded
+
+
+def _write_split(loading: _Loading) -> None:
+    """Write the split costs of a delivery that has some, and drop those of the load before."""
+    loading.warehouse.execute(f"drop table if exists {loading.split}")
+    if loading.split_rows:
+        text = staging_text(f"{loading.described.dataset.staging}.split.sql")
+        loading.warehouse.execute(f"create table {loading.split} as\n{text}")
+
+
+def _write_tag_sets(loading: _Loading) -> None:
+    """Write the tag sets of charges and of what their costs are split among."""
+    columns = '"x_TagSetId", "Tags", "x_CostCategories"'
+    tagged = loading.charges
+    if loading.split_rows:
+        tagged = f"(select {columns} from {tagged} union all select {columns} from {loading.split})"
+    text = _FROM_PART.sub(lambda _: f"from {tagged}", staging_text("tag_set.sql"))
+    table = f"parts.{quoted(tags_name(loading.part.name))}"
+    loading.warehouse.execute(f"create or replace table {table} as\n{text}")
+
+
+def _orphans(loading: _Loading) -> int:
+    """Return how many rows of split costs have no charge to be shared: none of their parent on their day."""
+    if not loading.split_rows:
+        return 0
+    shared = loading.warehouse.value(
+        f"select coalesce(sum(split_rows), 0) from {loading.split} as split semi join"
+        ' (select "ResourceId" as parent_resource_id, cast("ChargePeriodStart" as date) as charge_date,'
+        f' "BillingCurrency" as billing_currency from {loading.charges}) as charge'
+        " using (parent_resource_id, charge_date, billing_currency)"
+    )
+    return loading.split_rows - int(str(shared))
 
 
 def _add_residuals(loading: _Loading) -> int:
@@ -143,7 +186,10 @@ def _record(loading: _Loading, added: int, options: LoadOptions) -> ledger.LoadR
         f' count("ResourceId"), count(*) from {loading.charges}'
     )
     last_usage, resources, rows = facts or (None, 0, 0)
-    residuals = [ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=added)] if added else []
+    counts = [
+        ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=added),
+        ledger.Count(rule=_ORPHANS, effect="noted", subject="", rows=_orphans(loading)),
+    ]
     return ledger.LoadRecord(
         delivery=loading.delivery,
         export_kind=loading.part.export_kind,
@@ -154,7 +200,7 @@ def _record(loading: _Loading, added: int, options: LoadOptions) -> ledger.LoadR
         last_usage_date=last_usage if isinstance(last_usage, date) else None,
         has_resource_ids=bool(resources) or not rows,
         totals=_totals(loading),
-        counts=[*counts_of(loading.described, loading.scan), *residuals],
+        counts=[*counts_of(loading.described, loading.scan), *(count for count in counts if count.rows)],
     )
 
 

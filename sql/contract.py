@@ -164,6 +164,30 @@ TAG_SET = Table(
     ),
 )
 
+SPLIT_COST = Table(
+    schema="core",
+    name="split_cost",
+    description="What containers took of the cost of their machines, as split cost allocation data has it; no charge",
+    columns=(
+        Column("source", "VARCHAR", "Source that delivered the rows"),
+        Column("billing_month", "DATE", "Invoice month"),
+        Column("charge_date", "DATE", "Day of the usage, UTC"),
+        Column("parent_resource_id", "VARCHAR", "Machine that the container ran on: ResourceId of its charges"),
+        Column("resource_id", "VARCHAR", "Container: pod or task"),
+        Column("tag_set_id", "UBIGINT", "Combination of tags of the container in core.tag_set; null without tags"),
+        Column("sub_account_id", "VARCHAR", "Account that used"),
+        Column("sub_account_name", "VARCHAR", "Its name, where the export carries it"),
+        Column("operation", "VARCHAR", "EKSPod-EC2 or ECSTask-EC2"),
+        Column("usage_type", "VARCHAR", "What was split: processors, memory or accelerators"),
+        Column("billing_currency", "VARCHAR", "Currency of the costs"),
+        Column("split_cost", MONEY, "Cost of what the container used or reserved; net of discounts for net payers"),
+        Column("unused_cost", MONEY, "Its part of what no container used"),
+        Column("split_usage", "DOUBLE", "The larger of used and reserved, in the unit of the usage type"),
+        Column("actual_usage", "DOUBLE", "What was used"),
+        Column("reserved_usage", "DOUBLE", "What was reserved"),
+    ),
+)
+
 LOAD = Table(
     schema="ops",
     name="load",

@@ -1,59 +1,66 @@
--- Charges with project and team, summed over what no later model tells apart: what every mart is made of.
+-- Charges with project and team, summed over what no later model tells apart: what every mart is made of. Charges of
+-- machines that ran containers are shared among those; charges are counted on the machine.
 -- grain: one row per day, accounts, resource, tag set, service, kind of charge, invoice and currency
 -- key: source, billing_month, charge_date, provider?, billing_account_id?, sub_account_id?, tag_set_id?,
--- key: resource_id?, region_id?, service_name?, service_category?, charge_category?, charge_class?,
--- key: credit_kind?, invoice_id?, billing_currency
+-- key: resource_id?, parent_resource_id?, region_id?, service_name?, service_category?, charge_category?,
+-- key: charge_class?, credit_kind?, invoice_id?, billing_currency
 with charges as (select * from focus.cost_and_usage),
+shared as (select * from core.split_charge),
 attribution as (select * from core.attribution),
-summed as (
-    select
-        charges.x_Source as source,
-        charges.x_BillingMonth as billing_month,
-        cast(charges.ChargePeriodStart as date) as charge_date,
-        charges.ProviderName as provider,
-        charges.BillingAccountId as billing_account_id,
-        charges.SubAccountId as sub_account_id,
-        charges.x_TagSetId as tag_set_id,
-        charges.ResourceId as resource_id,
-        charges.RegionId as region_id,
-        charges.ServiceName as service_name,
-        charges.ServiceCategory as service_category,
-        charges.ChargeCategory as charge_category,
-        charges.ChargeClass as charge_class,
-        charges.x_CreditKind as credit_kind,
-        charges.InvoiceId as invoice_id,
-        charges.BillingCurrency as billing_currency,
-        max(charges.ResourceName) as resource_name,
-        sum(charges.BilledCost) as billed_cost,
-        sum(charges.EffectiveCost) as effective_cost,
-        sum(charges.ListCost) as list_cost,
-        sum(charges.ContractedCost) as contracted_cost,
-        coalesce(sum(charges.x_PromotionalCredit), 0) as promotional_credit,
-        count(*) as charge_rows
+parents as (
+    select distinct shared.source, shared.billing_month, shared.charge_date, shared.billing_currency,
+        shared.parent_resource_id
+    from shared
+    where shared.parent_resource_id is not null
+),
+whole as (
+    select charges.x_Source as source, charges.x_BillingMonth as billing_month,
+        cast(charges.ChargePeriodStart as date) as charge_date, charges.ProviderName as provider,
+        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
+        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id, charges.RegionId as region_id,
+        charges.ServiceName as service_name, charges.ServiceCategory as service_category,
+        charges.ChargeCategory as charge_category, charges.ChargeClass as charge_class,
+        charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
+        charges.BillingCurrency as billing_currency, max(charges.ResourceName) as resource_name,
+        sum(charges.BilledCost) as billed_cost, sum(charges.EffectiveCost) as effective_cost,
+        sum(charges.ListCost) as list_cost, sum(charges.ContractedCost) as contracted_cost,
+        coalesce(sum(charges.x_PromotionalCredit), 0) as promotional_credit, count(*) as charge_rows
     from charges
-    group by
-        charges.x_Source, charges.x_BillingMonth, cast(charges.ChargePeriodStart as date), charges.ProviderName,
-        charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId,
-        charges.RegionId, charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory,
-        charges.ChargeClass, charges.x_CreditKind, charges.InvoiceId, charges.BillingCurrency
+    group by charges.x_Source, charges.x_BillingMonth, cast(charges.ChargePeriodStart as date), charges.ProviderName,
+        charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId, charges.RegionId,
+        charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory, charges.ChargeClass,
+        charges.x_CreditKind, charges.InvoiceId, charges.BillingCurrency
+),
+summed as (
+    select whole.*, parents.parent_resource_id
+    from whole
+    left join parents
+        on whole.source = parents.source and whole.billing_month = parents.billing_month
+        and whole.charge_date = parents.charge_date and whole.billing_currency = parents.billing_currency
+        and whole.resource_id = parents.parent_resource_id
+    where parents.parent_resource_id is null
+    union all
+    select shared.source, shared.billing_month, shared.charge_date, shared.provider, shared.billing_account_id,
+        shared.sub_account_id, shared.tag_set_id, shared.resource_id, shared.region_id, shared.service_name,
+        shared.service_category, shared.charge_category, shared.charge_class, shared.credit_kind, shared.invoice_id,
+        shared.billing_currency, shared.resource_name, shared.billed_cost, shared.effective_cost, shared.list_cost,
+        shared.contracted_cost, shared.promotional_credit, shared.charge_rows, shared.parent_resource_id
+    from shared
 )
 
 select
-    summed.source,
-    summed.billing_month,
+    summed.source, summed.billing_month,
     -- Day on which the charge begins, UTC
     summed.charge_date,
     -- Cloud provider
     summed.provider,
     -- Payer: AWS management account, GCP billing account
     summed.billing_account_id,
-    summed.sub_account_id,
-    attribution.sub_account_name,
-    summed.tag_set_id,
-    attribution.project,
-    attribution.team,
-    -- The resource charged for; null where a charge has none
+    summed.sub_account_id, attribution.sub_account_name, summed.tag_set_id, attribution.project, attribution.team,
+    -- The resource charged for, or the container that bears a part of the charge; null where a charge has none
     summed.resource_id,
+    -- Machine whose charge the container bears a part of; null otherwise
+    summed.parent_resource_id,
     -- Name of the resource, the last in the alphabet where a day has several
     summed.resource_name,
     -- Region code
@@ -84,11 +91,10 @@ select
     summed.contracted_cost,
     -- Promotional credits within billed_cost; zero or negative
     summed.promotional_credit,
-    -- Charges summed in this row
+    -- Charges summed in this row; 0 for a container, whose machine's row counts them
     summed.charge_rows
 from summed
 inner join attribution
-    on summed.source = attribution.source
-    and summed.billing_month = attribution.billing_month
+    on summed.source = attribution.source and summed.billing_month = attribution.billing_month
     and summed.tag_set_id is not distinct from attribution.tag_set_id
     and summed.sub_account_id is not distinct from attribution.sub_account_id

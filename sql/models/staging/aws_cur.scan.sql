@@ -10,37 +10,53 @@ select
     count(*) as rows_read,
     count(line_item_net_unblended_cost) > 0 as is_net,
     -- Cost as delivered, gross: the bill of a payer without net columns.
-    coalesce(sum(line_item_unblended_cost), 0) as gross_cost,
+    coalesce(sum(line_item_unblended_cost) filter (where not focus.aws_is_split_row(line_item_operation)), 0) as gross_cost,
     -- Cost as delivered, net: discounts are inside the rows, so rows that repeat them do not count.
     coalesce(
         sum(
             case
                 when focus.aws_is_discount(line_item_line_item_type) then 0
+                when focus.aws_is_split_row(line_item_operation) then 0
                 else coalesce(line_item_net_unblended_cost, line_item_unblended_cost)
             end
         ),
         0
     ) as net_cost,
-    coalesce(sum(rest_line_item_unblended_cost), 0) as gross_rest,
-    coalesce(sum(coalesce(rest_line_item_net_unblended_cost, rest_line_item_unblended_cost)), 0) as net_rest,
+    coalesce(sum(rest_line_item_unblended_cost) filter (where not focus.aws_is_split_row(line_item_operation)), 0) as gross_rest,
+    coalesce(
+        sum(coalesce(rest_line_item_net_unblended_cost, rest_line_item_unblended_cost)) filter (
+            where not focus.aws_is_split_row(line_item_operation)
+        ),
+        0
+    ) as net_rest,
     -- What the negations of a Savings Plan leave of the usage that they cancel.
     coalesce(
         sum(line_item_unblended_cost) filter (
             where line_item_line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation')
+                and not focus.aws_is_split_row(line_item_operation)
         ),
         0
     ) as gross_residual,
     coalesce(
         sum(coalesce(line_item_net_unblended_cost, line_item_unblended_cost)) filter (
             where line_item_line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation')
+                and not focus.aws_is_split_row(line_item_operation)
         ),
         0
     ) as net_residual,
     count(*) filter (
-        where line_item_line_item_type = 'SavingsPlanNegation'
+        where line_item_line_item_type = 'SavingsPlanNegation' and not focus.aws_is_split_row(line_item_operation)
     ) as "dropped: Savings Plan negation, cancelled against the usage that it covers",
     count(*) filter (
+        where focus.aws_is_split_row(line_item_operation)
+    ) as "dropped: split cost allocation row, part of its parent's cost",
+    count(*) filter (
+        where focus.aws_is_split_row(line_item_operation)
+            and (line_item_unblended_cost <> 0 or line_item_net_unblended_cost <> 0)
+    ) as "noted: cost of its own on a split cost allocation row, not counted",
+    count(*) filter (
         where line_item_unblended_cost is null and bad_line_item_unblended_cost is null
+            and not focus.aws_is_split_row(line_item_operation)
     ) as "noted: empty cost read as 0",
     count(*) filter (
         where line_item_usage_start_date is null and bad_line_item_usage_start_date is null
