@@ -111,7 +111,7 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_LoadId", "VARCHAR", "Load that wrote this row: a hash of source, month and version"),
     Column("x_RowNumber", "BIGINT", "Position in the delivery, from 1; with x_LoadId the key of the row"),
     Column("x_BillingMonth", "DATE", "First day of the invoice month"),
-    Column("x_TagSetId", "UBIGINT", "Id of this row's combination of tags in core.tag_set; null without tags"),
+    Column("x_TagSetId", "UBIGINT", "Id of this row's tags and cost categories in core.tag_set; null without any"),
     Column("x_LineItemType", "VARCHAR", "AWS line item type"),
     Column("x_CostType", "VARCHAR", "GCP cost type"),
     Column("x_Operation", "VARCHAR", "AWS operation"),
@@ -154,12 +154,12 @@ COST_AND_USAGE = Table(
 TAG_SET = Table(
     schema="core",
     name="tag_set",
-    description="One row per tag of each distinct combination of tags",
+    description="One row per tag and cost category of each distinct combination",
     columns=(
         Column("source", "VARCHAR", "Source that delivered the combination"),
         Column("billing_month", "DATE", "Invoice month in which it occurs"),
         Column("tag_set_id", "UBIGINT", "Id of the combination: x_TagSetId of the charges"),
-        Column("tag_key", "VARCHAR", "Tag key, exact case"),
+        Column("tag_key", "VARCHAR", "Tag key, exact case; accountTag/KEY, costCategory/NAME"),
         Column("tag_value", "VARCHAR", "Tag value"),
     ),
 )

@@ -242,8 +242,9 @@ def test_split_rows_without_a_charge_to_share_are_counted_and_stay_out(night: Ni
     assert shared(night, "resource_id", "billed_cost") == [("i-0001", Decimal("0.75")), ("in order", Decimal("0.25"))]
 
 
-def test_a_split_row_with_a_cost_of_its_own_is_noted_and_not_counted(night: Night, bucket: Path) -> None:
-    legacy(bucket, [cur_line(cost="1"), pod("pod-a", "0.5") | {"line_item_unblended_cost": "0.5"}])
+@pytest.mark.parametrize("column", ["line_item_unblended_cost", "line_item_net_unblended_cost"], ids=["gross", "net"])
+def test_a_split_row_with_a_cost_of_its_own_is_noted_and_not_counted(night: Night, bucket: Path, column: str) -> None:
+    legacy(bucket, [cur_line(cost="1") | {column: "1"}, pod("pod-a", "0.5") | {column: "0.5"}])
 
     night.load(source(bucket))
 
