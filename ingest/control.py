@@ -8,7 +8,7 @@ from ingest import ledger
 from ingest.errors import LoadRefused, SourceConflict
 from ingest.scan import EFFECTS
 from ingest.source import SourceSettings
-from sql.parts import part_name, tags_name
+from sql.parts import part_name, tables_of
 from sql.warehouse import Warehouse
 
 
@@ -54,8 +54,7 @@ def settle_holders(
                 hint=f'keep one of the two, or set `replaces = "{holder}"` in {source.name}, or part them by `from`'
                 " and `until`",
             )
-        old = part_name(holder, month)
-        ledger.retire(warehouse, holder, month, [old, tags_name(old)])
+        ledger.retire(warehouse, holder, month, tables_of(part_name(holder, month)))
 
 
 def refuse_stub(warehouse: Warehouse, source: SourceSettings, load: ledger.LoadRecord) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from ingest import ledger
-from sql.parts import part_name, refresh_views, tags_name
+from sql.parts import part_name, refresh_views, tables_of
 from sql.warehouse import Warehouse
 
 
@@ -20,8 +20,7 @@ def drop_source(warehouse: Warehouse, source: str) -> int:
 
 def drop_month(warehouse: Warehouse, source: str, billing_month: date) -> None:
     """Take one part out of force and drop it, in one transaction."""
-    part = part_name(source, billing_month)
     with warehouse.transaction():
-        ledger.retire(warehouse, source, billing_month, [part, tags_name(part)])
+        ledger.retire(warehouse, source, billing_month, tables_of(part_name(source, billing_month)))
         refresh_views(warehouse)
     warehouse.checkpoint()

@@ -24,6 +24,7 @@ MACROS = (
     "instant",
     "finite_number",
     "without_empty_tags",
+    "tag_set_id",
     "gcp_credits",
     "gcp_tags",
     "not_json",

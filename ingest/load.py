@@ -24,13 +24,14 @@ from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
 from ingest.invoiced import count_invoiced
-from ingest.scan import ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
+from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
 from ingest.source import SourceSettings
 from sql.contract import COST_AND_USAGE
-from sql.parts import Part, part_name, refresh_views, relation_over, tags_name
+from sql.parts import Part, part_name, refresh_views, relation_over, split_name, tags_name
 from sql.warehouse import Warehouse, quoted
 
 _FROM_PART = re.compile(r"\bfrom part\b")
+_ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
 _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 _UNUSED = "unused part of a commitment, beside its fee"
 AS_BILLED = "EffectiveCost is BilledCost"
@@ -69,6 +70,16 @@ class _Loading:
     def charges(self) -> str:
         """Return the FOCUS charges of the new part as a relation."""
         return f"({relation_over(COST_AND_USAGE.full_name, [self.part])})"
+
+    @property
+    def split(self) -> str:
+        """Return the table of split costs, quoted; where the delivery has none, it does not exist."""
+        return f"parts.{quoted(split_name(self.part.name))}"
+
+    @property
+    def split_rows(self) -> int:
+        """Return how many rows of split costs the delivery has."""
+        return sum(row.number(SPLIT_ROWS) for row in self.scan)
 
 
 def load_delivery(
@@ -115,9 +126,9 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     staging = staging_text(f"{loading.described.dataset.staging}.sql")
     warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
     added = [_add_residuals(loading), _add_unused(loading)]
-    tags = _of_part(loading, "tag_set.sql")
-    warehouse.execute(f"create or replace table parts.{quoted(tags_name(loading.part.name))} as\n{tags}")
-    loaded = _record(loading, [count for count in added if count.rows], options)
+    _write_split(loading)
+    _write_tag_sets(loading)
+    loaded = _record(loading, added, options)
     refuse_totals(loaded)
     if not options.accept_shrink:
         refuse_shrunk(warehouse, loaded)
@@ -131,6 +142,38 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
 def _of_part(loading: _Loading, name: str) -> str:
     """Return a staging text over the relation `part` as one over the new part's table."""
     return _FROM_PART.sub(lambda _: f"from {loading.table}", staging_text(name))
+
+
+def _write_split(loading: _Loading) -> None:
+    """Write the split costs of a delivery that has some, and drop those of the load before."""
+    loading.warehouse.execute(f"drop table if exists {loading.split}")
+    if loading.split_rows:
+        text = staging_text(f"{loading.described.dataset.staging}.split.sql")
+        loading.warehouse.execute(f"create table {loading.split} as\n{text}")
+
+
+def _write_tag_sets(loading: _Loading) -> None:
+    """Write the tag sets of charges and of what their costs are split among."""
+    columns = '"x_TagSetId", "Tags", "x_CostCategories"'
+    tagged = loading.charges
+    if loading.split_rows:
+        tagged = f"(select {columns} from {tagged} union all select {columns} from {loading.split})"
+    text = _FROM_PART.sub(lambda _: f"from {tagged}", staging_text("tag_set.sql"))
+    table = f"parts.{quoted(tags_name(loading.part.name))}"
+    loading.warehouse.execute(f"create or replace table {table} as\n{text}")
+
+
+def _orphans(loading: _Loading) -> int:
+    """Return how many rows of split costs have no charge to be shared: none of their parent on their day."""
+    if not loading.split_rows:
+        return 0
+    shared = loading.warehouse.value(
+        f"select coalesce(sum(split_rows), 0) from {loading.split} as split semi join"
+        ' (select "ResourceId" as parent_resource_id, cast("ChargePeriodStart" as date) as charge_date,'
+        f' "BillingCurrency" as billing_currency from {loading.charges}) as charge'
+        " using (parent_resource_id, charge_date, billing_currency)"
+    )
+    return loading.split_rows - int(str(shared))
 
 
 def _add_residuals(loading: _Loading) -> ledger.Count:
@@ -162,7 +205,8 @@ def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptio
         f' count("ResourceId"), count(*) from {loading.charges}'
     )
     last_usage, resources, rows = facts or (None, 0, 0)
-    counts = [*counts_of(loading.described, loading.scan), *added]
+    orphans = ledger.Count(rule=_ORPHANS, effect="noted", subject="", rows=_orphans(loading))
+    counts = [*counts_of(loading.described, loading.scan), *(count for count in (*added, orphans) if count.rows)]
     commitments = _commitments(loading)
     return ledger.LoadRecord(
         delivery=loading.delivery,

@@ -25,7 +25,7 @@ from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
 from sql.contract import ACCOUNT, ACCOUNT_TAG, COST_AND_USAGE, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
-from sql.parts import part_name, prepare, refresh_views, tags_name
+from sql.parts import part_name, prepare, refresh_views, tables_of
 from sql.publish import log_of
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
@@ -150,10 +150,15 @@ def _load(fresh: Warehouse, held: Held, sources: Sequence[SourceSettings], landi
 
 
 def _copy_part(fresh: Warehouse, held: Held) -> None:
-    """Copy a part, its tag sets and its ledger rows as they stand."""
-    part = part_name(held.source, held.billing_month)
+    """Copy the tables of a part and its ledger rows as they stand."""
+    names = tables_of(part_name(held.source, held.billing_month))
+    present = fresh.rows(
+        "select table_name from duckdb_tables() where database_name = 'old' and schema_name = 'parts'"
+        " and table_name in (?, ?, ?) order by table_name",
+        names,
+    )
     with fresh.transaction():
-        for name in (part, tags_name(part)):
+        for name in (str(row[0]) for row in present):
             fresh.execute(f"create table parts.{quoted(name)} as from old.parts.{quoted(name)}")
         for table in LEDGER_TABLES:
             in_force = (

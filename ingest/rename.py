@@ -10,7 +10,7 @@ from pathlib import Path
 from ingest.source import SourceSettings
 from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD
 from sql.files import make_directory, remove_tree, rename
-from sql.parts import part_name, refresh_views, tags_name
+from sql.parts import part_name, refresh_views, tables_of
 from sql.warehouse import Warehouse, quoted
 
 
@@ -68,6 +68,6 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
 
 
 def _rename_tables(warehouse: Warehouse, old: str, new: str) -> None:
-    """Rename a part and the table of its tag sets."""
-    for before, after in ((old, new), (tags_name(old), tags_name(new))):
-        warehouse.execute(f"alter table parts.{quoted(before)} rename to {quoted(after)}")
+    """Rename the tables of a part."""
+    for before, after in zip(tables_of(old), tables_of(new), strict=True):
+        warehouse.execute(f"alter table if exists parts.{quoted(before)} rename to {quoted(after)}")

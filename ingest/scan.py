@@ -28,6 +28,7 @@ from sql.parts import next_month
 from sql.warehouse import Warehouse, literal, quoted
 
 EFFECTS = ("noted", "dropped", "added")
+SPLIT_ROWS = "dropped: split cost allocation row, part of its parent's cost"
 STRANGERS = "noted: billing period other than that of the delivery"
 _UNEVEN = "uneven_rows"
 _RAW = "raw: "

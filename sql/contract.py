@@ -115,7 +115,7 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
         "Position in the delivery, from 1; negative on rows that the load adds; with x_LoadId the key",
     ),
     Column("x_BillingMonth", "DATE", "First day of the invoice month"),
-    Column("x_TagSetId", "UBIGINT", "Id of this row's combination of tags in core.tag_set; null without tags"),
+    Column("x_TagSetId", "UBIGINT", "Id of this row's tags and cost categories in core.tag_set; null without any"),
     Column("x_LineItemType", "VARCHAR", "AWS line item type"),
     Column("x_CostType", "VARCHAR", "GCP cost type"),
     Column("x_Operation", "VARCHAR", "AWS operation"),
@@ -158,13 +158,37 @@ COST_AND_USAGE = Table(
 TAG_SET = Table(
     schema="core",
     name="tag_set",
-    description="One row per tag of each distinct combination of tags",
+    description="One row per tag and cost category of each distinct combination",
     columns=(
         Column("source", "VARCHAR", "Source that delivered the combination"),
         Column("billing_month", "DATE", "Invoice month in which it occurs"),
         Column("tag_set_id", "UBIGINT", "Id of the combination: x_TagSetId of the charges"),
-        Column("tag_key", "VARCHAR", "Tag key, exact case"),
+        Column("tag_key", "VARCHAR", "Tag key, exact case; accountTag/KEY, costCategory/NAME"),
         Column("tag_value", "VARCHAR", "Tag value"),
+    ),
+)
+
+SPLIT_COST = Table(
+    schema="core",
+    name="split_cost",
+    description="What containers took of the cost of their machines, as split cost allocation data has it; no charge",
+    columns=(
+        Column("source", "VARCHAR", "Source that delivered the rows"),
+        Column("billing_month", "DATE", "Invoice month"),
+        Column("charge_date", "DATE", "Day of the usage, UTC"),
+        Column("parent_resource_id", "VARCHAR", "Machine that the container ran on: ResourceId of its charges"),
+        Column("resource_id", "VARCHAR", "Container: pod or task"),
+        Column("tag_set_id", "UBIGINT", "Combination of tags of the container in core.tag_set; null without tags"),
+        Column("sub_account_id", "VARCHAR", "Account that used"),
+        Column("sub_account_name", "VARCHAR", "Its name, where the export carries it"),
+        Column("operation", "VARCHAR", "EKSPod-EC2 or ECSTask-EC2"),
+        Column("usage_type", "VARCHAR", "What was split: processors, memory or accelerators"),
+        Column("billing_currency", "VARCHAR", "Currency of the costs"),
+        Column("split_cost", MONEY, "Cost of what the container used or reserved; net of discounts for net payers"),
+        Column("unused_cost", MONEY, "Its part of what no container used"),
+        Column("split_usage", "DOUBLE", "The larger of used and reserved, in the unit of the usage type"),
+        Column("actual_usage", "DOUBLE", "What was used"),
+        Column("reserved_usage", "DOUBLE", "What was reserved"),
     ),
 )
 

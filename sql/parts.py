@@ -28,6 +28,7 @@ from sql.contract import (
     OPS_TABLES,
     SCHEMAS,
     SETTINGS_TABLES,
+    SPLIT_COST,
     STAGING_OF,
     TAG_SET,
     Table,
@@ -36,7 +37,8 @@ from sql.errors import ModelError
 from sql.meta import is_prepared, read_meta, write_meta
 from sql.warehouse import Warehouse, literal, quoted
 
-PARTITIONED = (COST_AND_USAGE.full_name, TAG_SET.full_name)
+_VIEWS = {table.full_name: table for table in (COST_AND_USAGE, TAG_SET, SPLIT_COST)}
+PARTITIONED = tuple(_VIEWS)
 """Relations that are made of parts: a model that is built by month reads one month of them."""
 
 _PART_REFERENCE = re.compile(r"\bfrom\s+part\b", re.IGNORECASE)
@@ -52,6 +54,8 @@ class Part:
     load_id: str
     export_kind: str
     name: str
+    has_split: bool = False
+    """Whether a table of split costs stands beside it."""
 
 
 def part_name(source: str, billing_month: date) -> str:
@@ -62,6 +66,16 @@ def part_name(source: str, billing_month: date) -> str:
 def tags_name(part: str) -> str:
     """Return the name of the table beside a part that holds its tag sets."""
     return f"{part}__tags"
+
+
+def split_name(part: str) -> str:
+    """Return the name of the table beside a part that holds its split costs; most parts have none."""
+    return f"{part}__split"
+
+
+def tables_of(part: str) -> tuple[str, ...]:
+    """Return the names of the tables that a part may consist of, its charges first."""
+    return part, tags_name(part), split_name(part)
 
 
 def next_month(billing_month: date) -> date:
@@ -109,7 +123,7 @@ def _prepare_derived(warehouse: Warehouse, table: Table) -> None:
 @cache
 def view_hash() -> str:
     """Return a hash of all that the FOCUS view is made of besides parts and ledger: contract, view texts, macros."""
-    tables = (COST_AND_USAGE, TAG_SET, *SETTINGS_TABLES, *ANALYSIS_TABLES)
+    tables = (COST_AND_USAGE, TAG_SET, SPLIT_COST, *SETTINGS_TABLES, *ANALYSIS_TABLES)
     texts = [*map(str, tables), *(view_text(kind) for kind in sorted(STAGING_OF)), *_macro_texts()]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
@@ -129,8 +143,11 @@ def _entries(*folder: str) -> list[Traversable]:
 def current_parts(warehouse: Warehouse) -> list[Part]:
     """Return the parts in force, by source and month."""
     rows = warehouse.rows(
-        "select source, billing_month, load_id, export_kind, part from ops.load where is_current"
-        " order by source, billing_month"
+        "select load.source, load.billing_month, load.load_id, load.export_kind, load.part,"
+        " split.table_name is not null from ops.load as load left join"
+        " (select table_name from duckdb_tables() where database_name = current_database() and schema_name = 'parts')"
+        " as split on split.table_name = load.part || '__split'"
+        " where load.is_current order by load.source, load.billing_month"
     )
     return [
         Part(
@@ -139,26 +156,27 @@ def current_parts(warehouse: Warehouse) -> list[Part]:
             load_id=str(row[2]),
             export_kind=str(row[3]),
             name=str(row[4]),
+            has_split=bool(row[5]),
         )
         for row in rows
     ]
 
 
 def refresh_views(warehouse: Warehouse) -> None:
-    """Make `focus.cost_and_usage` and `core.tag_set` again over the parts in force, with their comments."""
+    """Make the views of `PARTITIONED` again over the parts in force, with their comments."""
     parts = current_parts(warehouse)
-    for table in (COST_AND_USAGE, TAG_SET):
+    for table in _VIEWS.values():
         warehouse.execute(f"create or replace view {table.full_name} as {relation_over(table.full_name, parts)}")
         comment_on_table(warehouse, table, kind="view")
 
 
 def relation_over(relation: str, parts: Sequence[Part]) -> str:
     """Return the SELECT that gives `relation` over just these parts, columns in contract order and of its types."""
-    table = COST_AND_USAGE if relation == COST_AND_USAGE.full_name else TAG_SET
-    if not parts:
+    table = _VIEWS[relation]
+    branches = _branches(table, parts)
+    if not branches:
         columns = ", ".join(f"cast(null as {column.type}) as {quoted(column.name)}" for column in table.columns)
         return f"select {columns} where false"
-    branches = _charge_branches(parts) if table is COST_AND_USAGE else [_tag_branch(part) for part in parts]
     columns = ", ".join(
         f"cast({quoted(column.name)} as {column.type}) as {quoted(column.name)}" for column in table.columns
     )
@@ -183,6 +201,15 @@ def comment_on_table(warehouse: Warehouse, table: Table, kind: str = "table") ->
         for column in table.columns
     ]
     warehouse.execute(";\n".join(statements))
+
+
+def _branches(table: Table, parts: Sequence[Part]) -> list[str]:
+    """Return the SELECTs whose union is `table` over these parts."""
+    if table is COST_AND_USAGE:
+        return _charge_branches(parts)
+    if table is SPLIT_COST:
+        return [_split_branch(part) for part in parts if part.has_split]
+    return [_tag_branch(part) for part in parts]
 
 
 def _charge_branches(parts: Sequence[Part]) -> list[str]:
@@ -216,6 +243,14 @@ def _tag_branch(part: Part) -> str:
     return (
         f"select {literal(part.source)} as source, date '{part.billing_month}' as billing_month,"
         f" tag_set_id, tag_key, tag_value from parts.{quoted(tags_name(part.name))}"
+    )
+
+
+def _split_branch(part: Part) -> str:
+    """Return the SELECT of the split costs of one part."""
+    return (
+        f"select {literal(part.source)} as source, date '{part.billing_month}' as billing_month,"
+        f' "x_TagSetId" as tag_set_id, * from parts.{quoted(split_name(part.name))}'
     )
 
 

@@ -96,6 +96,14 @@ FIELDS: tuple[Field, ...] = (
     Field("savings_plan_net_amortized_upfront_commitment_for_billing_period", "money"),
     Field("savings_plan_recurring_commitment_for_billing_period", "money"),
     Field("savings_plan_net_recurring_commitment_for_billing_period", "money"),
+    Field("split_line_item_parent_resource_id"),
+    Field("split_line_item_split_cost", "money"),
+    Field("split_line_item_unused_cost", "money"),
+    Field("split_line_item_net_split_cost", "money"),
+    Field("split_line_item_net_unused_cost", "money"),
+    Field("split_line_item_split_usage", "number"),
+    Field("split_line_item_actual_usage", "number"),
+    Field("split_line_item_reserved_usage", "number"),
     Field("capacity_reservation_capacity_reservation_arn"),
     Field("capacity_reservation_capacity_reservation_status"),
     Field("tags_text", "json"),
@@ -145,7 +153,7 @@ def derive(columns: Sequence[DeliveredColumn]) -> Mapping[str, str]:
         tags = f"coalesce({_prefixed_map(named['tags'])}, {tags})"
     expressions["tags_text"] = tags
     categories = _collected(columns, _CATEGORY_GROUPS, str)
-    expressions["cost_categories_text"] = f"coalesce({categories}, {_map_text(named.get('cost_category'))})"
+    expressions["cost_categories_text"] = f"coalesce({categories}, {_category_map(named.get('cost_category'))})"
     expressions["discounts_text"] = _map_text(named.get("discount"))
     if "product" in named:
         expressions |= {field: _member(named["product"], key) for field, key in _PRODUCT_KEYS.items()}
@@ -213,6 +221,11 @@ def _prefixed_map(column: DeliveredColumn) -> str:
     for before in ('{"', ',"'):
         text = f"replace({text}, {literal(before + 'resourceTags/')}, {literal(before)})"
     return f"without_empty_tags({text})"
+
+
+def _category_map(column: DeliveredColumn | None) -> str:
+    """Return `cost_category` of CUR 2.0 as legacy columns give it: a category without value is no entry."""
+    return _map_text(None) if column is None else f"without_empty_tags({_map_text(column)})"
 
 
 def _member(column: DeliveredColumn, key: str) -> str:

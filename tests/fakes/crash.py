@@ -28,13 +28,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 _NAMES = (
     (re.compile(r'parts\."[^"]*__tags"?'), "parts.<tags>"),
+    (re.compile(r'parts\."[^"]*__split"?'), "parts.<split>"),
     (re.compile(r'parts\."[^"]*"?'), "parts.<charges>"),
     (re.compile(r'months\."[^"]*"?'), "months.<month>"),
     (re.compile(r"(comment on \w+) .*", re.DOTALL), r"\1"),
     (re.compile(r"(create schema if not exists) .*"), r"\1"),
     (re.compile(r"(create table if not exists \w+)\..*", re.DOTALL), r"\1.<table>"),
     (re.compile(r"\bsettings\.\w+"), "settings.<table>"),
-    (re.compile(r"\b(?:core|marts)\.(?!tag_set)\w+"), "<model>"),
+    (re.compile(r"\b(?:core|marts)\.(?!tag_set|split_cost)\w+"), "<model>"),
     (re.compile(r"\bops\.load_\w+"), "ops.load_<table>"),
     (re.compile(r"(?:delete from|insert into) (ops|settings|analysis)"), r"rows of \1"),
     (re.compile(r"(create (?:table|index)) \w+( on .*| \(.*)", re.DOTALL), r"\1"),

@@ -25,6 +25,7 @@ Cells = Sequence[str]
 _GROUPS = (
     ("line_item", "lineItem"), ("savings_plan", "savingsPlan"), ("bill", "bill"), ("identity", "identity"),
     ("pricing", "pricing"), ("reservation", "reservation"), ("product", "product"),
+    ("split_line_item", "splitLineItem"),
 )  # fmt: skip
 _MIXED = {
     "product_region": "product/region",

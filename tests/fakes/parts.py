@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
-from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, SETTINGS_TABLES, Table
-from sql.parts import part_name, prepare, refresh_views, tags_name
+from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, SETTINGS_TABLES, SPLIT_COST, Table
+from sql.parts import part_name, prepare, refresh_views, split_name, tags_name
 from sql.warehouse import Warehouse, quoted
 
 Charge = Mapping[str, object]
@@ -43,13 +43,14 @@ def insert_rows(warehouse: Warehouse, table: Table, rows: Sequence[Charge]) -> N
         )
 
 
-def load_part(
+def load_part(  # noqa: PLR0913 - one argument per table of a load
     warehouse: Warehouse,
     *,
     source: str,
     month: date,
     charges: Sequence[Charge],
     tag_sets: Sequence[TagSet] = (),
+    splits: Sequence[Charge] = (),
     version: str = "1",
 ) -> str:
     """Replace the part of (source, month) and write its ledger rows; return the load id."""
@@ -58,6 +59,7 @@ def load_part(
     with warehouse.transaction():
         _write_charges(warehouse, name, charges)
         _write_tag_sets(warehouse, name, tag_sets)
+        _write_splits(warehouse, name, splits)
         _write_ledger(warehouse, load_id, source, month, version, charges)
         refresh_views(warehouse)
     return load_id
@@ -91,6 +93,20 @@ def _write_tag_sets(warehouse: Warehouse, name: str, tag_sets: Sequence[TagSet])
     if tag_sets:
         values = [value for tag_set in tag_sets for value in tag_set]
         warehouse.execute(f"insert into {table} values {', '.join('(?, ?, ?)' for _ in tag_sets)}", values)
+
+
+def _write_splits(warehouse: Warehouse, name: str, splits: Sequence[Charge]) -> None:
+    """Create the table of split costs beside the part, where there are any."""
+    table = f"parts.{quoted(split_name(name))}"
+    warehouse.execute(f"drop table if exists {table}")
+    if splits:
+        stored = {"tag_set_id": "x_TagSetId"}
+        columns = [column for column in SPLIT_COST.columns if column.name not in {"source", "billing_month"}]
+        body = ", ".join(f"{quoted(stored.get(column.name, column.name))} {column.type}" for column in columns)
+        warehouse.execute(f"create table {table} ({body})")
+        marks = f"({', '.join('?' for _ in columns)})"
+        values = [split.get(column.name) for split in splits for column in columns]
+        warehouse.execute(f"insert into {table} values {', '.join(marks for _ in splits)}", values)
 
 
 def _write_ledger(

@@ -1,7 +1,8 @@
 """Every `tests/models/<model>/<case>.yaml`: the `given` tables go in, the model has the `expect` rows.
 
 An absent column is null in `given`, and is not looked at in `expect` unless another row of the case names it.
-Charges in `focus.cost_and_usage` and tags in `core.tag_set` become one part per source and month.
+Charges in `focus.cost_and_usage`, tags in `core.tag_set` and split costs in `core.split_cost` become one part per
+source and month.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _ordered(rows: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return sorted((tuple(_plain(value) for value in row) for row in rows), key=repr)
 
 
-def _load_parts(warehouse: Warehouse, charges: Rows, tags: Rows) -> None:
+def _load_parts(warehouse: Warehouse, charges: Rows, tags: Rows, splits: Rows) -> None:
     keys = sorted({(row["x_Source"], row["x_BillingMonth"]) for row in charges})
     for source, month in keys:
         load_part(
@@ -55,11 +56,13 @@ def _load_parts(warehouse: Warehouse, charges: Rows, tags: Rows) -> None:
                 for tag in tags
                 if (tag["source"], tag["billing_month"]) == (source, month)
             ],
+            splits=[row for row in splits if (row["source"], row["billing_month"]) == (source, month)],
         )
 
 
 def _fill(warehouse: Warehouse, given: Mapping[str, Rows]) -> None:
-    _load_parts(warehouse, given.get("focus.cost_and_usage", []), given.get("core.tag_set", []))
+    parts = ("focus.cost_and_usage", "core.tag_set", "core.split_cost")
+    _load_parts(warehouse, *(given.get(name, []) for name in parts))
     for load in given.get("ops.load", []):
         if load["is_current"]:
             load_part(warehouse, source=load["source"], month=load["billing_month"], charges=[])

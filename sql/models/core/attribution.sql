@@ -1,19 +1,13 @@
 -- Project and team of each combination of tags and account, and which setting said so.
--- grain: one row per source, month, tag set and sub-account that charges have
+-- grain: one row per source, month, tag set and sub-account that charges or shares of them have
 -- key: source, billing_month, tag_set_id?, sub_account_id?
-with charges as (select * from focus.cost_and_usage),
+with combinations as (select * from core.combination),
 matches as (select * from core.rules_matched),
 rules as (select * from settings.attribution_rule),
 organisation as (select * from settings.sub_account),
 by_tag as (select * from core.tags_preferred),
 accounts as (select * from settings.attribution_account),
 team_projects as (select * from settings.team_project),
-combinations as (
-    select charges.x_Source as source, charges.x_BillingMonth as billing_month, charges.x_TagSetId as tag_set_id,
-        charges.SubAccountId as sub_account_id, max(charges.SubAccountName) as sub_account_name
-    from charges
-    group by charges.x_Source, charges.x_BillingMonth, charges.x_TagSetId, charges.SubAccountId
-),
 first_rules as (
     select matches.source, matches.billing_month, matches.tag_set_id, matches.sub_account_id, rules.dimension,
         min(rules.rule_number) as rule_number
@@ -31,7 +25,7 @@ projects as (
         coalesce(by_rule.value, by_tag.tag_value, accounts.project, 'unattributed') as project,
         case
             when by_rule.value is not null then 'rule ' || cast(by_rule.rule_number as varchar)
-            when by_tag.tag_value is not null then 'tag ' || by_tag.tag_key
+            when by_tag.tag_value is not null then by_tag.named_by
             when accounts.project is not null then 'account'
             else 'unattributed'
         end as project_rule
@@ -46,7 +40,8 @@ projects as (
         on by_tag.dimension = 'project'
         and combinations.source = by_tag.source
         and combinations.billing_month = by_tag.billing_month
-        and combinations.tag_set_id = by_tag.tag_set_id
+        and combinations.tag_set_id is not distinct from by_tag.tag_set_id
+        and combinations.sub_account_id is not distinct from by_tag.sub_account_id
     left join accounts on combinations.sub_account_id = accounts.sub_account_id
 )
 
@@ -55,22 +50,22 @@ select
     projects.source,
     -- First day of the invoice month
     projects.billing_month,
-    -- Combination of tags: core.tag_set lists them; null without tags
+    -- Combination of tags and cost categories: core.tag_set lists them; null without any
     projects.tag_set_id,
     -- AWS usage account, GCP project
     projects.sub_account_id,
     -- Name of the sub-account, the last in the alphabet where a month has several; without any, the organisation's
     coalesce(projects.sub_account_name, organisation.sub_account_name) as sub_account_name,
-    -- Project that pays; 'unattributed' where no rule, tag or account names one
+    -- Project that pays; 'unattributed' where nothing names one
     projects.project,
     -- Team that answers; 'unattributed' where nothing names one
     coalesce(by_rule.value, by_tag.tag_value, team_projects.team, 'unattributed') as team,
-    -- What named the project: `rule N`, `tag KEY`, `account` or `unattributed`
+    -- What named the project: `rule N`, `tag KEY`, `account tag KEY`, `cost category KEY`, `account` or `unattributed`
     projects.project_rule,
-    -- What named the team: `rule N`, `tag KEY`, `team of project` or `unattributed`
+    -- What named the team: as for the project, but `team of project` for `account`
     case
         when by_rule.value is not null then 'rule ' || cast(by_rule.rule_number as varchar)
-        when by_tag.tag_value is not null then 'tag ' || by_tag.tag_key
+        when by_tag.tag_value is not null then by_tag.named_by
         when team_projects.team is not null then 'team of project'
         else 'unattributed'
     end as team_rule
@@ -88,5 +83,6 @@ left join by_tag
     on by_tag.dimension = 'team'
     and projects.source = by_tag.source
     and projects.billing_month = by_tag.billing_month
-    and projects.tag_set_id = by_tag.tag_set_id
+    and projects.tag_set_id is not distinct from by_tag.tag_set_id
+    and projects.sub_account_id is not distinct from by_tag.sub_account_id
 left join team_projects on projects.project = team_projects.project

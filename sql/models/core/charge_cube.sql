@@ -1,51 +1,58 @@
--- Charges with project and team, summed over what no later model tells apart: what every mart is made of.
+-- Charges with project and team, summed over what no later model tells apart: what every mart is made of. Charges of
+-- machines that ran containers are shared among those; charges are counted on the machine.
 -- grain: one row per day, accounts, resource, tag set, service, kind of charge, invoice and currency
 -- key: source, billing_month, charge_date, provider?, billing_account_id?, sub_account_id?, tag_set_id?,
--- key: resource_id?, region_id?, service_name?, service_category?, charge_category?, charge_class?,
--- key: credit_kind?, invoice_id?, billing_currency
+-- key: resource_id?, parent_resource_id?, region_id?, service_name?, service_category?, charge_category?,
+-- key: charge_class?, credit_kind?, invoice_id?, billing_currency
 with charges as (select * from focus.cost_and_usage),
-attribution as (select * from core.attribution),
+shared as (select * from core.split_charge),
 spread as (select * from core.cost_spread),
--- Every charge, and what of the effective cost of some moves between days.
-entries as (
+attribution as (select * from core.attribution),
+parents as (
+    select distinct shared.source, shared.billing_month, shared.charge_date, shared.billing_currency,
+        shared.parent_resource_id
+    from shared
+    where shared.parent_resource_id is not null
+),
+-- A charge whose cost belongs to several days is there once more for each of them.
+whole as (
     select charges.x_Source as source, charges.x_BillingMonth as billing_month,
-        cast(charges.ChargePeriodStart as date) as charge_date, charges.ProviderName as provider,
-        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
-        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
-        charges.RegionId as region_id, charges.ServiceName as service_name,
-        charges.ServiceCategory as service_category, charges.ChargeCategory as charge_category,
-        charges.ChargeClass as charge_class, charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
-        charges.BillingCurrency as billing_currency, charges.ResourceName as resource_name,
-        charges.BilledCost as billed_cost, charges.EffectiveCost as effective_cost, charges.ListCost as list_cost,
-        charges.ContractedCost as contracted_cost, charges.x_PromotionalCredit as promotional_credit, 1 as charge_rows
+        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)) as charge_date,
+        charges.ProviderName as provider, charges.BillingAccountId as billing_account_id,
+        charges.SubAccountId as sub_account_id, charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
+        charges.RegionId as region_id, charges.ServiceName as service_name, charges.ServiceCategory as service_category,
+        charges.ChargeCategory as charge_category, charges.ChargeClass as charge_class,
+        charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
+        charges.BillingCurrency as billing_currency, max(charges.ResourceName) as resource_name,
+        sum(case when spread.is_day then 0 else charges.BilledCost end) as billed_cost,
+        sum(coalesce(spread.effective_cost, charges.EffectiveCost)) as effective_cost,
+        sum(case when spread.is_day then 0 else charges.ListCost end) as list_cost,
+        sum(case when spread.is_day then 0 else charges.ContractedCost end) as contracted_cost,
+        coalesce(sum(case when spread.is_day then 0 else charges.x_PromotionalCredit end), 0) as promotional_credit,
+        count(case when spread.is_day then null else 1 end) as charge_rows
     from charges
-    union all
-    select charges.x_Source as source, charges.x_BillingMonth as billing_month,
-        spread.charge_date as charge_date, charges.ProviderName as provider,
-        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
-        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
-        charges.RegionId as region_id, charges.ServiceName as service_name,
-        charges.ServiceCategory as service_category, charges.ChargeCategory as charge_category,
-        charges.ChargeClass as charge_class, charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
-        charges.BillingCurrency as billing_currency, charges.ResourceName as resource_name,
-        0 as billed_cost, spread.effective_cost, null as list_cost, null as contracted_cost, 0 as promotional_credit, 0
-    from spread
-    inner join charges on spread.load_id = charges.x_LoadId and spread.charge_number = charges.x_RowNumber
+    left join spread on charges.x_LoadId = spread.load_id and charges.x_RowNumber = spread.charge_number
+    group by charges.x_Source, charges.x_BillingMonth,
+        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)), charges.ProviderName,
+        charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId, charges.RegionId,
+        charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory, charges.ChargeClass,
+        charges.x_CreditKind, charges.InvoiceId, charges.BillingCurrency
 ),
 summed as (
-    select entries.source, entries.billing_month, entries.charge_date, entries.provider, entries.billing_account_id,
-        entries.sub_account_id, entries.tag_set_id, entries.resource_id, entries.region_id, entries.service_name,
-        entries.service_category, entries.charge_category, entries.charge_class, entries.credit_kind,
-        entries.invoice_id, entries.billing_currency,
-        max(entries.resource_name) as resource_name, sum(entries.billed_cost) as billed_cost,
-        sum(entries.effective_cost) as effective_cost, sum(entries.list_cost) as list_cost,
-        sum(entries.contracted_cost) as contracted_cost,
-        coalesce(sum(entries.promotional_credit), 0) as promotional_credit, sum(entries.charge_rows) as charge_rows
-    from entries
-    group by entries.source, entries.billing_month, entries.charge_date, entries.provider, entries.billing_account_id,
-        entries.sub_account_id, entries.tag_set_id, entries.resource_id, entries.region_id, entries.service_name,
-        entries.service_category, entries.charge_category, entries.charge_class, entries.credit_kind,
-        entries.invoice_id, entries.billing_currency
+    select whole.*, parents.parent_resource_id
+    from whole
+    left join parents
+        on whole.source = parents.source and whole.billing_month = parents.billing_month
+        and whole.charge_date = parents.charge_date and whole.billing_currency = parents.billing_currency
+        and whole.resource_id = parents.parent_resource_id
+    where parents.parent_resource_id is null
+    union all
+    select shared.source, shared.billing_month, shared.charge_date, shared.provider, shared.billing_account_id,
+        shared.sub_account_id, shared.tag_set_id, shared.resource_id, shared.region_id, shared.service_name,
+        shared.service_category, shared.charge_category, shared.charge_class, shared.credit_kind, shared.invoice_id,
+        shared.billing_currency, shared.resource_name, shared.billed_cost, shared.effective_cost, shared.list_cost,
+        shared.contracted_cost, shared.promotional_credit, shared.charge_rows, shared.parent_resource_id
+    from shared
 )
 
 select
@@ -56,26 +63,15 @@ select
     summed.provider,
     -- Payer: AWS management account, GCP billing account
     summed.billing_account_id,
-    summed.sub_account_id, attribution.sub_account_name, summed.tag_set_id,
-    attribution.project, attribution.team,
-    -- The resource charged for; null where a charge has none
+    summed.sub_account_id, attribution.sub_account_name, summed.tag_set_id, attribution.project, attribution.team,
+    -- The resource charged for, or the container that bears a part of the charge; null where a charge has none
     summed.resource_id,
+    -- Machine whose charge the container bears a part of; null otherwise
+    summed.parent_resource_id,
     -- Name of the resource, the last in the alphabet where a day has several
     summed.resource_name,
-    -- Region code
-    summed.region_id,
-    -- The provider's name of the service
-    summed.service_name,
-    -- FOCUS category of the service
-    summed.service_category,
-    -- Usage, Purchase, Tax, Credit or Adjustment
-    summed.charge_category,
-    -- Correction where the charge corrects an already invoiced month, else null
-    summed.charge_class,
-    -- promotional, negotiated or refund, on charges that are one; else null
-    summed.credit_kind,
-    -- Invoice that carries the charge; null until it is issued
-    summed.invoice_id,
+    summed.region_id, summed.service_name, summed.service_category, summed.charge_category, summed.charge_class,
+    summed.credit_kind, summed.invoice_id,
     -- ISO 4217 code of every amount on the row
     summed.billing_currency,
     -- What the provider bills; ties to the invoice
@@ -90,11 +86,10 @@ select
     summed.contracted_cost,
     -- Promotional credits within billed_cost; zero or negative
     summed.promotional_credit,
-    -- Charges summed in this row
-    cast(summed.charge_rows as bigint) as charge_rows
+    -- Charges summed in this row; 0 for a container, whose machine's row counts them
+    summed.charge_rows
 from summed
 inner join attribution
-    on summed.source = attribution.source
-    and summed.billing_month = attribution.billing_month
+    on summed.source = attribution.source and summed.billing_month = attribution.billing_month
     and summed.tag_set_id is not distinct from attribution.tag_set_id
     and summed.sub_account_id is not distinct from attribution.sub_account_id

@@ -1,7 +1,7 @@
--- Effective costs moved between days: each charge of core.cost_window is taken from its own day and given to the days
--- of its window, so that its rows add up to zero.
--- grain: one row per such charge and day, and one for the day that it is taken from
--- key: source, billing_month, load_id, charge_number, charge_date, is_origin
+-- Effective costs on the days that they belong to: each charge of core.cost_window has a row for every day of its
+-- window, with the cost of that day, and one for its own day, without any.
+-- grain: one row per such charge and day of its window, and one per charge for its own day
+-- key: source, billing_month, load_id, charge_number, charge_date, is_day
 with charges as (select * from focus.cost_and_usage),
 windows as (select * from core.cost_window),
 digits as (
@@ -69,11 +69,11 @@ select
     windows.load_id,
     -- Position of the charge in its load
     windows.charge_number,
-    -- Day that the cost is given to, or taken from
+    -- Day of the window, or the day on which the charge stands
     shares.charge_date,
-    -- Whether the row takes the whole cost from the day on which it is charged
-    false as is_origin,
-    -- Effective cost given to the day; negative where it is taken
+    -- Whether the row is a day of the window; false where it stands for the charge itself
+    true as is_day,
+    -- Effective cost of the day; zero on the row that stands for the charge itself
     cast(cast(charges.EffectiveCost as decimal(24, 12)) * shares.share_after as decimal(38, 12))
     - cast(cast(charges.EffectiveCost as decimal(24, 12)) * shares.share_before as decimal(38, 12)) as effective_cost
 from shares
@@ -86,7 +86,7 @@ select
     windows.load_id,
     windows.charge_number,
     cast(charges.ChargePeriodStart as date) as charge_date,
-    true as is_origin,
-    -charges.EffectiveCost as effective_cost
+    false as is_day,
+    cast(0 as decimal(38, 12)) as effective_cost
 from windows
 inner join charges on windows.load_id = charges.x_LoadId and windows.charge_number = charges.x_RowNumber

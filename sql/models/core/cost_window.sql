@@ -5,6 +5,7 @@
 -- key: source, billing_month, load_id, charge_number
 with charges as (select * from focus.cost_and_usage),
 capacities as (select * from settings.prepaid_capacity),
+split_costs as (select * from core.split_cost),
 usage_types as (
     select distinct charges.x_UsageType as usage_type
     from charges
@@ -20,13 +21,20 @@ prepaid_types as (
     from usage_types
     where usage_types.usage_type like '%CapacityBlockFee%'
 ),
+machines as (
+    select distinct split_costs.parent_resource_id
+    from split_costs
+),
 prepaid_matches as (
     select charges.x_LoadId as load_id, charges.x_RowNumber as charge_number,
         min(prepaid_types.capacity_number) as capacity_number
     from charges
     inner join prepaid_types on charges.x_UsageType = prepaid_types.usage_type
-    where prepaid_types.resource_pattern is null
-        or charges.ResourceId like prepaid_types.resource_pattern escape '\'
+    -- Costs of a machine that ran containers are shared among those, day by day as charged.
+    left join machines on charges.ResourceId = machines.parent_resource_id
+    where machines.parent_resource_id is null
+        and (prepaid_types.resource_pattern is null
+            or charges.ResourceId like prepaid_types.resource_pattern escape '\')
     group by charges.x_LoadId, charges.x_RowNumber
 ),
 prepaid as (

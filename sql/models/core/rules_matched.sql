@@ -1,17 +1,17 @@
 -- Attribution rules that match a combination of tags and account, each pattern tried once per distinct value.
 -- grain: one row per source, month, tag set, sub-account and rule whose every condition is met
 -- key: source, billing_month, tag_set_id?, sub_account_id?, rule_number
-with charges as (select * from focus.cost_and_usage),
+with combinations_found as (select * from core.combination),
 tag_sets as (select * from core.tag_set),
 rules as (select * from settings.attribution_rule),
 conditions as (select * from settings.attribution_condition),
 combinations as (
-    select distinct
-        charges.x_Source as source,
-        charges.x_BillingMonth as billing_month,
-        charges.x_TagSetId as tag_set_id,
-        charges.SubAccountId as sub_account_id
-    from charges
+    select
+        combinations_found.source,
+        combinations_found.billing_month,
+        combinations_found.tag_set_id,
+        combinations_found.sub_account_id
+    from combinations_found
 ),
 tag_values as (
     select distinct tag_sets.tag_key, tag_sets.tag_value

@@ -1,8 +1,9 @@
--- What each resource cost on each day and who pays; charges without a resource have a null resource_id.
+-- What each resource cost on each day and who pays; charges without a resource have a null resource_id. Containers
+-- stand beside their machine, which keeps what they do not bear.
 -- grain: one row per day, accounts, resource, tag set, service, kind of charge, invoice and currency; people sum
 -- key: source, billing_month, charge_date, provider?, billing_account_id?, sub_account_id?, tag_set_id?,
--- key: resource_id?, region_id?, service_name?, service_category?, charge_category?, charge_class?,
--- key: credit_kind?, invoice_id?, billing_currency
+-- key: resource_id?, parent_resource_id?, region_id?, service_name?, service_category?, charge_category?,
+-- key: charge_class?, credit_kind?, invoice_id?, billing_currency
 -- materialized: view
 with charges as (select * from core.charge_cube)
 
@@ -18,6 +19,7 @@ select
     charges.project,
     charges.team,
     charges.resource_id,
+    charges.parent_resource_id,
     charges.resource_name,
     charges.region_id,
     charges.service_name,

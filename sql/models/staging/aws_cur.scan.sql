@@ -1,6 +1,6 @@
 -- Facts about a delivery of AWS's Cost and Usage Report that the load needs before it begins, and control totals.
--- grain: one row per billing account, currency, usage account and line item type
--- key: billing_account_id, billing_currency, sub_account_id, line_item_type
+-- grain: one row per billing account, currency, usage account, line item type and whether rows are split cost allocation
+-- key: billing_account_id, billing_currency, sub_account_id, line_item_type, is_split
 -- The loader adds to this SELECT one count per converted column of what did not convert, and sums the rows up to billing
 -- account and currency. Columns named `raw: METRIC` are kept as they are, for the check against Cost Explorer.
 with
@@ -8,6 +8,7 @@ with
         select
             *,
             coalesce(line_item_line_item_type, 'Usage') as item_type,
+            focus.aws_is_split_row(line_item_operation) as is_split,
             focus.aws_is_purchase_refund(
                 line_item_line_item_type,
                 line_item_product_code,
@@ -32,6 +33,7 @@ select
     coalesce(line_item_currency_code, getvariable('default_currency')) as billing_currency,
     line_item_usage_account_id as sub_account_id,
     item_type as line_item_type,
+    is_split,
     count(*) as rows_read,
     count(line_item_net_unblended_cost) > 0 as is_net,
     coalesce(sum(line_item_unblended_cost), 0) as gross_cost,
@@ -90,10 +92,14 @@ select
     coalesce(sum(rest_line_item_unblended_cost), 0) as gross_rest,
     coalesce(sum(net_rest), 0) as net_rest,
     case
-        when item_type = 'SavingsPlanNegation' then count(*)
+        when item_type = 'SavingsPlanNegation' and not is_split then count(*)
     end as "dropped: Savings Plan negation, cancelled against the usage that it covers",
+    case when is_split then count(*) end as "dropped: split cost allocation row, part of its parent's cost",
     count(*) filter (
-        where line_item_unblended_cost is null and bad_line_item_unblended_cost is null
+        where is_split and (line_item_unblended_cost <> 0 or line_item_net_unblended_cost <> 0)
+    ) as "noted: cost of its own on a split cost allocation row, not counted",
+    count(*) filter (
+        where line_item_unblended_cost is null and bad_line_item_unblended_cost is null and not is_split
     ) as "noted: empty cost read as 0",
     count(*) filter (
         where line_item_usage_start_date is null and bad_line_item_usage_start_date is null
@@ -123,7 +129,7 @@ select
         then count(*) filter (where plan_costs is null)
     end as "noted: Savings Plan without amortised costs, EffectiveCost is BilledCost",
 from lines
-group by 1, 2, 3, 4
+group by 1, 2, 3, 4, 5
     ),
 
     payers as (
@@ -134,14 +140,14 @@ group by 1, 2, 3, 4
     )
 
 select
-    * exclude (gross_cost, net_cost, gross_amortised, net_amortised, gross_rest, net_rest, is_cancelled),
+    * exclude (gross_cost, net_cost, gross_amortised, net_amortised, gross_rest, net_rest, is_cancelled, is_split),
     'AWS' as provider,
-    gross_cost as "raw: UnblendedCost",
-    case when is_net then net_cost end as "raw: NetUnblendedCost",
-    gross_amortised as "raw: AmortizedCost",
-    case when is_net then net_amortised end as "raw: NetAmortizedCost",
-    case when is_net then net_cost else gross_cost end as delivered_cost,
-    case when is_net then net_rest else gross_rest end as rounded_cost,
+    case when not is_split then gross_cost end as "raw: UnblendedCost",
+    case when not is_split and is_net then net_cost end as "raw: NetUnblendedCost",
+    case when not is_split then gross_amortised end as "raw: AmortizedCost",
+    case when not is_split and is_net then net_amortised end as "raw: NetAmortizedCost",
+    case when is_split then 0 when is_net then net_cost else gross_cost end as delivered_cost,
+    case when is_split then 0 when is_net then net_rest else gross_rest end as rounded_cost,
     -- What the negations of Savings Plans leave of the usage that they cancel.
-    case when not is_cancelled then 0 when is_net then net_cost else gross_cost end as residual_cost,
+    case when is_split or not is_cancelled then 0 when is_net then net_cost else gross_cost end as residual_cost,
 from payers

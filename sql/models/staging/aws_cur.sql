@@ -14,6 +14,7 @@ with
             coalesce(savings_plan_savings_plan_a_r_n, reservation_reservation_a_r_n) as commitment,
         from landed
         where line_item_line_item_type is distinct from 'SavingsPlanNegation'
+            and not focus.aws_is_split_row(line_item_operation)
     ),
 
     costed as (
@@ -159,7 +160,7 @@ select
     line_item_usage_account_id as "SubAccountId",
     line_item_usage_account_name as "SubAccountName",
     tags_text as "Tags",
-    case when tags_text is not null then md5_number_lower(tags_text) end as "x_TagSetId",
+    tag_set_id(tags_text, cost_categories_text) as "x_TagSetId",
     item_type as "x_LineItemType",
     line_item_operation as "x_Operation",
     line_item_usage_type as "x_UsageType",
