@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.rename import apply_renames
 from sql.runner import build
 from sql.settings import replace_settings
 from tests.fakes.exports import Row, cur_line, deliver_legacy, focus_charge, gcp_row, write_csv, write_gcp
@@ -127,4 +128,15 @@ def test_a_source_without_a_load_of_the_present_month_has_no_data(night: Night, 
     assert night.warehouse.rows("select billing_month, status from marts.month_status order by 1") == [
         (date(2026, 10, 1), "final"),
         (date(2026, 11, 1), "no data"),
+    ]
+
+
+def test_a_renamed_source_keeps_the_status_of_its_months(night: Night, bucket: Path) -> None:
+    judge(night, "2026-11-06", bucket, [line("2", "INV-1")])
+    renamed = source(bucket, name="acme", was="main")
+    apply_renames(night.warehouse, [renamed], night.landing)
+    assert not night.load(renamed).loaded
+    build_as_of(night, date(2026, 11, 7))
+    assert night.warehouse.rows("select source, status from marts.month_status where billing_month = '2026-10-01'") == [
+        ("acme", "final")
     ]

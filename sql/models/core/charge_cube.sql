@@ -26,8 +26,8 @@ whole as (
         charges.BillingCurrency as billing_currency, max(charges.ResourceName) as resource_name,
         sum(case when spread.is_day then 0 else charges.BilledCost end) as billed_cost,
         sum(coalesce(spread.effective_cost, charges.EffectiveCost)) as effective_cost,
-        sum(case when spread.is_day then 0 else charges.ListCost end) as list_cost,
-        sum(case when spread.is_day then 0 else charges.ContractedCost end) as contracted_cost,
+        sum(case when spread.is_day then null else charges.ListCost end) as list_cost,
+        sum(case when spread.is_day then null else charges.ContractedCost end) as contracted_cost,
         coalesce(sum(case when spread.is_day then 0 else charges.x_PromotionalCredit end), 0) as promotional_credit,
         count(case when spread.is_day then null else 1 end) as charge_rows
     from charges

@@ -1,9 +1,8 @@
--- How settled its month was when each load was made: open, estimated or final, and what was changed after it was final.
+-- How settled its month was when each load was made: open, estimated or final, and whether it had been final before.
 -- grain: one row per load, superseded ones too
 -- key: load_id
 -- materialized: full
 with loads as (select * from ops.load),
-load_totals as (select * from ops.load_total),
 load_invoices as (select * from ops.load_invoice),
 entities as (
     select
@@ -41,59 +40,38 @@ first_finals as (
     where judged.status = 'final'
     group by judged.source, judged.billing_month
 ),
-later_loads as (
-    select judged.load_id, finals.load_id as final_load_id
-    from first_finals
-    inner join judged as finals
-        on first_finals.source = finals.source
-        and first_finals.billing_month = finals.billing_month
-        and first_finals.sequence = finals.sequence
-    inner join judged
-        on first_finals.source = judged.source
-        and first_finals.billing_month = judged.billing_month
-        and first_finals.sequence < judged.sequence
-),
-facts as (
-    select load_id, billing_account_id, billing_currency as subject, 'cost' as detail, billed_cost as amount
-    from load_totals
-    union all
-    select
-        load_id,
-        billing_account_id,
-        invoicing_entity as subject,
-        case when rows_invoiced = rows_delivered then invoice_digest end as detail,
-        cast(1 as decimal(38, 12)) as amount
-    from load_invoices
-),
-differences as (
-    select later_loads.load_id, facts.billing_account_id, facts.subject, facts.detail, facts.amount
-    from later_loads
-    inner join facts on later_loads.load_id = facts.load_id
-    union all
-    select later_loads.load_id, facts.billing_account_id, facts.subject, facts.detail, -facts.amount as amount
-    from later_loads
-    inner join facts on later_loads.final_load_id = facts.load_id
-),
-changed_facts as (
-    select differences.load_id
-    from differences
-    group by differences.load_id, differences.billing_account_id, differences.subject, differences.detail
-    having sum(differences.amount) <> 0
-),
-changed_loads as (select distinct load_id from changed_facts)
+finals as (
+    select judged.load_id, judged.source, judged.billing_month, judged.sequence
+    from judged
+    inner join first_finals
+        on judged.source = first_finals.source
+        and judged.billing_month = first_finals.billing_month
+        and judged.sequence = first_finals.sequence
+)
 
 select
-    judged.load_id, judged.source, judged.billing_month, judged.sequence, judged.is_current, judged.loaded_at,
+    -- Hash of source, month and version
+    judged.load_id,
+    -- Source
+    judged.source,
+    -- First day of the invoice month
+    judged.billing_month,
+    -- Order of the loads of this source and month, from 1
+    judged.sequence,
+    -- Whether the part now holds this load
+    judged.is_current,
+    -- When it was loaded, UTC
+    judged.loaded_at,
     -- Legal entities that invoice charges of the load
     judged.invoicing_entities,
     -- Those of them whose every delivered charge names its invoice
     judged.entities_invoiced,
     -- What the month was when the load was made: open (it had not ended), estimated or final
     judged.status,
-    -- Whether the month was final in an earlier load
-    later_loads.load_id is not null as is_after_final,
-    -- Whether billed cost or invoices differ from those of the first load that was final
-    changed_loads.load_id is not null as is_changed
+    -- First load with which the month was final, where it is an earlier one; else null
+    finals.load_id as final_load_id
 from judged
-left join later_loads on judged.load_id = later_loads.load_id
-left join changed_loads on judged.load_id = changed_loads.load_id
+left join finals
+    on judged.source = finals.source
+    and judged.billing_month = finals.billing_month
+    and judged.sequence > finals.sequence

@@ -5,6 +5,7 @@
 with night as (select * from settings.night),
 sources as (select * from settings.source),
 loads as (select * from core.loads_judged),
+restating_loads as (select * from core.loads_restating),
 current_month as (
     select cast(date_trunc('month', night.as_of) as date) as billing_month
     from night
@@ -27,8 +28,9 @@ histories as (
         max(loads.loaded_at) as last_loaded_at,
         count(*) as loads,
         min(case when loads.status = 'final' then loads.loaded_at end) as was_final_at,
-        count(case when loads.is_changed then 1 end) as changed_loads
+        count(restating_loads.load_id) as restating_loads
     from loads
+    left join restating_loads on loads.load_id = restating_loads.load_id
     group by loads.source, loads.billing_month
 )
 
@@ -40,7 +42,7 @@ select
     case
         when in_force.load_id is null then 'no data'
         when night.as_of < cast(months.billing_month + interval '1' month as date) then 'open'
-        when histories.changed_loads > 0 then 'restated'
+        when histories.restating_loads > 0 then 'restated'
         when in_force.invoicing_entities > 0 and in_force.entities_invoiced = in_force.invoicing_entities then 'final'
         else 'estimated'
     end as status,

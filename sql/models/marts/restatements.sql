@@ -47,7 +47,7 @@ select
     -- What the month was with that load: open (loaded before the month ended), estimated or final
     later_loads.previous_status,
     -- Whether the month was final in an earlier load, so that this one restates it and is no ordinary growth
-    later_loads.is_after_final,
+    later_loads.final_load_id is not null as is_after_final,
     -- ISO 4217 code of every amount on the row
     currencies.billing_currency,
     -- Billed cost of the month before this load
