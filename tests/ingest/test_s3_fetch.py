@@ -130,6 +130,19 @@ def test_a_download_cut_at_any_byte_goes_on_from_there(aws: Aws, tmp_path: Path,
         assert aws.count("GET") == 6
 
 
+@pytest.mark.parametrize("cut", [Cut(300, is_reset=True), Cut(300, seconds=1.5)])
+def test_a_connection_that_is_reset_or_falls_silent_is_opened_again(
+    aws: Aws, tmp_path: Path, cut: Cut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.aws.session.READ_TIMEOUT_SECONDS", 0.5)
+    objects = put(aws, a=CONTENT)
+    aws.once(lambda asked: asked.range == "bytes=1000-1999", cut)
+
+    see_whole(fetch_objects(reader(aws), objects, tmp_path / "f")["a"], CONTENT)
+
+    assert aws.count("GET") == 6
+
+
 def test_a_connection_that_always_breaks_is_given_up(aws: Aws, tmp_path: Path) -> None:
     objects = put(aws, a=b"x" * 100)
     aws.once(is_data, Cut(0), times=100)
@@ -277,6 +290,24 @@ def test_a_manifest_that_changes_while_chunks_are_fetched(night: Night, bucket: 
     assert night.rows("1") == []
     night.load(in_s3(aws))
     assert night.billed() == 4
+
+
+def test_a_manifest_that_is_replaced_before_it_is_read(night: Night, bucket: Path, aws: Aws) -> None:
+    for month in ("2026-09", "2026-10"):
+        deliver_legacy(bucket, month, [cur_lines("1", month=month)], assembly=None)
+    aws.bucket()
+    aws.upload(bucket)
+
+    def deliver() -> None:
+        deliver_legacy(bucket, "2026-10", [cur_lines("4")], assembly=None)
+        aws.upload(bucket)
+
+    aws.once(lambda asked: asked.kind == "GET" and "20261001-" in asked.path, First(deliver))
+
+    assert "replaced or removed" in str(night.refusal(in_s3(aws)))
+    assert night.billed() == 1
+    night.load(in_s3(aws))
+    assert night.billed() == 5
 
 
 def test_a_month_that_cannot_be_fetched_leaves_the_others(night: Night, bucket: Path, aws: Aws) -> None:
