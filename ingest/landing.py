@@ -1,4 +1,4 @@
-"""Landing: delivered files copied, unchanged, to `landing/<source>/<month>/<version>/`.
+"""Landing: delivered files, unchanged, in `landing/<source>/<month>/<version>/`.
 
 A delivery appears there whole or not at all: files are copied into a temporary directory, synced, and the directory is
 renamed. `delivery.json` beside the files says what they are, so that a rebuild needs nothing else.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ from ingest.errors import SourceUnreadable
 from sql.files import (
     TEMPORARY_MARK,
     copy_file,
+    link_file,
     make_directory,
     remove_tree,
     rename,
@@ -28,9 +29,10 @@ from sql.files import (
 )
 
 RECORD = "delivery.json"
-IN_FORCE = "in-force"
 FETCHING = ".fetch"
-"""How the name of a directory begins that a fetch fills, which is not this module's to remove."""
+"""Folder of files that are being fetched, of a month or of a source; a killed run leaves it to the next, and `prune` as
+it is."""
+IN_FORCE = "in-force"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]")
 
 
@@ -40,7 +42,7 @@ def version_directory(landing: Path, delivery: Delivery) -> Path:
 
 
 def land(landing: Path, delivery: Delivery) -> Delivery:
-    """Copy the files of a delivery to its place and return the delivery of the landed files.
+    """Take the files of a delivery to its place and return the delivery of the landed files.
 
     Raises SourceUnreadable where a file changed or vanished while it was copied; nothing is then landed.
     """
@@ -52,7 +54,7 @@ def land(landing: Path, delivery: Delivery) -> Delivery:
         make_directory(temporary)
         names = _names(delivery)
         for file, name in zip(delivery.files, names, strict=True):
-            _copy(file, temporary / name)
+            _take(file, temporary / name, landing)
         _record(delivery, names, temporary / RECORD)
         sync_directory(temporary)
         rename(temporary, target)
@@ -75,6 +77,12 @@ def read_landed(directory: Path, source: str, billing_month: date) -> Delivery:
         month_is_stated=record["month_is_stated"],
         currency=record["currency"],
     )
+
+
+def landed_version(landing: Path, source: str, billing_month: date, version: str) -> Delivery | None:
+    """Return a delivery that has landed, or None."""
+    directory = landing / source / f"{billing_month:%Y-%m}" / version
+    return read_landed(directory, source, billing_month) if (directory / RECORD).is_file() else None
 
 
 def note_in_force(landing: Path, source: str, billing_month: date, version: str) -> None:
@@ -102,7 +110,7 @@ def prune(landing: Path, source: str, billing_month: date, kept: Sequence[str] |
     month = landing / source / f"{billing_month:%Y-%m}"
     is_keeping_all = not kept or not (month / kept[0] / RECORD).is_file()
     for directory in sorted(month.iterdir()) if month.is_dir() else []:
-        if not directory.is_dir() or directory.name.startswith(FETCHING):
+        if not directory.is_dir() or directory.name == FETCHING:
             continue
         if directory.name.startswith("."):
             remove_tree(directory)
@@ -149,6 +157,25 @@ def _size(path: Path) -> int:
         return 0
 
 
+def landed_files(landing: Path, source: str) -> dict[str, Path]:
+    """Return the files that a source has landed, by checksum."""
+    found: dict[str, Path] = {}
+    for record in sorted((landing / source).glob(f"????-??/[!.]*/{RECORD}")):
+        files = json.loads(record.read_text(encoding="utf-8"))["files"]
+        found |= {item["sha256"]: record.with_name(item["name"]) for item in files}
+    return found
+
+
+def remove_fetched(landing: Path, source: str, kept: Collection[date]) -> None:
+    """Remove what was fetched for a source and is not wanted any more: all but that of the months in `kept`."""
+    if not kept:
+        remove_tree(landing / source / FETCHING)
+    months = {f"{month:%Y-%m}" for month in kept}
+    for folder in sorted((landing / source).glob(f"????-??/{FETCHING}")):
+        if folder.parent.name not in months:
+            remove_tree(folder)
+
+
 def remove_interrupted(landing: Path) -> None:
     """Remove what an interrupted night left half copied."""
     for directory in landing.glob(f"*/*/.*{TEMPORARY_MARK}"):
@@ -162,6 +189,15 @@ def _names(delivery: Delivery) -> list[str]:
         plain = _UNSAFE.sub("_", Path(file.name).name).lstrip(".") or "file"
         names.append(plain if plain not in names else f"{position:05d}-{plain}")
     return names
+
+
+def _take(file: DeliveredFile, target: Path, landing: Path) -> None:
+    """Link a file that already lies under landing, where nobody changes it, or copy one from elsewhere."""
+    if not file.path.is_relative_to(landing):
+        _copy(file, target)
+        return
+    link_file(file.path, target)
+    sync_file(target)
 
 
 def _copy(file: DeliveredFile, target: Path) -> None:

@@ -132,23 +132,23 @@ def test_a_refused_version_stays_while_it_is_offered(night: Night, bucket: Path)
 
 def test_hidden_directories_of_a_fetch_stay_and_half_removed_versions_go(tmp_path: Path) -> None:
     month = tmp_path / "main" / "2026-10"
-    for name in (".fetch-abc", ".old.overrun-tmp", "old", "new"):
+    for name in (".fetch", ".old.overrun-tmp", "old", "new"):
         (month / name).mkdir(parents=True)
         (month / name / "delivery.json").touch()
     day = datetime(2026, 10, 1, tzinfo=UTC).date()
     prune(tmp_path, "main", day, None)
-    assert {path.name for path in month.iterdir()} == {".fetch-abc", "old", "new"}
+    assert {path.name for path in month.iterdir()} == {".fetch", "old", "new"}
     prune(tmp_path, "main", day, [])
-    assert {path.name for path in month.iterdir()} == {".fetch-abc", "old", "new"}
+    assert {path.name for path in month.iterdir()} == {".fetch", "old", "new"}
     prune(tmp_path, "main", day, ["new"])
-    assert {path.name for path in month.iterdir()} == {".fetch-abc", "new"}
+    assert {path.name for path in month.iterdir()} == {".fetch", "new"}
 
 
 def test_landed_versions_are_counted_by_source(night: Night, bucket: Path) -> None:
     deliver_often(night, bucket, "1", "2")
     deliver_often(night, bucket, "3", month="2026-11")
-    (night.landing / "main" / "2026-10" / ".fetch-abc").mkdir()
-    (night.landing / "main" / "2026-10" / ".fetch-abc" / "delivery.json").write_text("{}", encoding="utf-8")
+    (night.landing / "main" / "2026-10" / ".fetch").mkdir()
+    (night.landing / "main" / "2026-10" / ".fetch" / "delivery.json").write_text("{}", encoding="utf-8")
     [counted] = count_landed(night.landing)
     files = [path for path in night.landing.rglob("[!.]*/[!.]*") if path.is_file() and ".fetch" not in str(path)]
     assert (counted.source, counted.months, counted.versions) == ("main", 2, 3)
