@@ -25,6 +25,7 @@ from ingest.errors import IngestError
 from ingest.explain import explained
 from ingest.scan import ScanRow, counts_of, scan_files, staging_text
 from ingest.source import SourceSettings
+from ingest.unpack import unpacked
 from sql.contract import COST_AND_USAGE
 from sql.parts import Part, part_name, refresh_views, relation_over, tags_name
 from sql.warehouse import Row, Warehouse, quoted
@@ -73,16 +74,17 @@ def load_delivery(
     Raises SourceUnreadable, LoadRefused or SourceConflict; the part, ledger and view are then as they were.
     """
     try:
-        described = describe_files(delivery.files, datasets, warehouse)
-        loading = _Loading(
-            warehouse=warehouse,
-            delivery=delivery,
-            described=described,
-            part=_part(delivery, described),
-            scan=scan_files(warehouse, delivery, described),
-        )
-        with warehouse.transaction():
-            loaded = _swap(loading, source, options)
+        with unpacked(warehouse, delivery.files) as files:
+            described = describe_files(files, datasets, warehouse)
+            loading = _Loading(
+                warehouse=warehouse,
+                delivery=delivery,
+                described=described,
+                part=_part(delivery, described),
+                scan=scan_files(warehouse, delivery, described),
+            )
+            with warehouse.transaction():
+                loaded = _swap(loading, source, options)
     except IngestError as error:
         raise error.located(source=delivery.source, billing_month=delivery.billing_month)  # noqa: B904 - the same error
     except duckdb.Error as error:

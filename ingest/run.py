@@ -18,6 +18,7 @@ from ingest.landed import create_macros
 from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
+from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
 
@@ -66,6 +67,7 @@ def ingest(
     mark_converted(warehouse)
     create_macros(warehouse)
     remove_interrupted(options.landing)
+    remove_unpacked(warehouse)
     checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
     work = _Ingesting(warehouse=warehouse, sources=sources, options=options, progress=progress, report=IngestReport())
     for source in sources:
