@@ -201,7 +201,7 @@ def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse
     try:
         with unpacked(warehouse, [file]) as files:
             described = describe_files(files, DATASETS[source.kind], warehouse)
-            create_landed_view(warehouse, described, None)
+            create_landed_view(warehouse, described, None, read_by=described.dataset.month)
             rows = warehouse.rows(
                 f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1"
             )
