@@ -110,12 +110,17 @@ def test_an_empty_chunk_that_is_not_listed_is_what_an_overwrite_left(night: Nigh
 
 
 def test_of_several_executions_the_one_that_the_partitions_manifest_names_is_loaded(night: Night, bucket: Path) -> None:
-    deliver_export(bucket, "2026-10", [cur_lines("1")], execution="20261002T051200Z-0b8d4f1e-6a3c")
-    deliver_export(bucket, "2026-10", [cur_lines("2"), cur_lines("4")], execution="20261003T051200Z-7f2a9c0d-1e5b")
-
+    first, second, third = (f"2026100{day}T051200Z-7f2a9c0d-{day}" for day in (2, 4, 3))
+    deliver_export(bucket, "2026-10", [cur_lines("1")], execution=first)
+    deliver_export(bucket, "2026-10", [cur_lines("2"), cur_lines("4")], execution=second)
     night.load(source(bucket))
-
     assert night.billed() == 6
+
+    # An execution that was begun earlier and written later: its folder looks older.
+    deliver_export(bucket, "2026-10", [cur_lines("8")], execution=third)
+    night.run(source(bucket), accept_shrink=True)
+
+    assert night.billed() == 8
 
 
 @pytest.mark.parametrize("partition", ["BILLING_PERIOD", "billing_period", "Billing_Period"])

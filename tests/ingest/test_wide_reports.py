@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.fakes.exports import Row, csv_text, cur_line, deliver_legacy, header_of, legacy_rows, write_cur, write_text
+from tests.fakes.exports import (
+    Row,
+    csv_text,
+    cur_line,
+    deliver_legacy,
+    header_of,
+    legacy_rows,
+    write_cur,
+    write_parquet,
+    write_text,
+)
 from tests.ingest.night import Night, source
 
 KEYS = [f"key-{number:04d}" for number in range(1400)]
@@ -35,6 +45,15 @@ def test_ten_of_fourteen_hundred_tag_columns_are_the_tags_of_a_row(night: Night,
     expected = [dict.fromkeys(KEYS[number::140], f'value "{number}"\\') for number in range(20)]
     assert [json.loads(str(text)) for text in night.values("Tags")] == expected
     assert len(night.tags()) == 200
+
+
+def test_an_empty_text_in_a_tag_column_of_parquet_is_no_tag(night: Night, bucket: Path) -> None:
+    tags = {"resource_tags_user_team": "", "resource_tags_user_env": "prod"}
+    write_parquet(bucket / "wide.parquet", [cur_line(**tags), cur_line(**dict.fromkeys(tags, ""))])
+
+    night.load(source(bucket, period="2026-10"))
+
+    assert night.values("Tags") == ['{"env":"prod"}', None]
 
 
 def test_a_loose_wide_report_is_split_by_month_like_a_narrow_one(night: Night, bucket: Path) -> None:
