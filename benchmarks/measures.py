@@ -69,6 +69,31 @@ def night(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
     yield Result(measure=f"peak memory of the night {label}", figure=peak, unit="MB", bar=peak_bar)
 
 
+def wide() -> Iterator[Result]:
+    """Measure `overrun ingest` of a report of 1,500 columns against 100 columns, and against DuckDB's bare reading."""
+    [narrow_path], [wide_path] = paths_of("narrow"), paths_of("wide")
+    ingests, narrows = _pairs(lambda: _ingest(wide_path), lambda: _ingest(narrow_path))
+    spent, least = [item.cpu_seconds for item in ingests], [item.cpu_seconds for item in narrows]
+    yield Result(
+        measure="ingest of 1,500 columns",
+        figure=_ratio(spent, least),
+        unit="x narrow",
+        bar=3.0,
+        detail=f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s, 20k rows of csv",
+    )
+    ingests, reads = _pairs(lambda: _ingest(wide_path), lambda: _warehouse_work("read", [wide_path]))
+    spent, least = [item.cpu_seconds for item in ingests], [item.cpu_seconds for item in reads]
+    yield Result(
+        measure="ingest of 1,500 columns",
+        figure=_ratio(spent, least),
+        unit="x read",
+        bar=1.3,
+        detail=f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s",
+    )
+    peak = max(item.peak_mb for item in ingests)
+    yield Result(measure="peak memory of 1,500 columns", figure=peak, unit="MB", bar=800)
+
+
 def startup() -> Iterator[Result]:
     """Measure `overrun --help`."""
     run_overrun("--help")
@@ -225,6 +250,13 @@ def _first_night(paths: list[Path]) -> Figures:
         return _nightly(write_configuration(folder))
 
 
+def _ingest(path: Path) -> Figures:
+    """Return the figures of `overrun ingest` of one file."""
+    with _folder() as folder:
+        deliver(folder / "export", month_before(MONTH, 3), [path])
+        return run_overrun("ingest", "--config", write_configuration(folder))
+
+
 def _nightly(configuration: Path) -> Figures:
     """Run a night."""
     return run_overrun("nightly", "--config", configuration, "--as-of", AS_OF)
@@ -275,6 +307,7 @@ MEASURES: tuple[Measure, ...] = (
         name="load-1M-maps", folders=("million", "maps"), run=lambda: load("maps", "1M parquet, CUR 2.0 maps", 1.45)
     ),
     Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.8)),
+    Measure(name="wide", folders=("small", "narrow", "wide"), run=wide),
     Measure(name="night-1M", folders=("million",), run=lambda: night("million", "1M", 800)),
     Measure(name="swaps", folders=("small", "additions"), run=swaps),
     Measure(name="year", folders=("million", "earlier", "additions"), run=year),
@@ -286,5 +319,5 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
 )
-QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")
+QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "wide", "night-1M")
 """What needs no more than a million charges."""

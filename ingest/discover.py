@@ -30,6 +30,7 @@ from ingest.landed import create_landed_view
 from ingest.landing import FETCHING
 from ingest.listing import list_files
 from ingest.source import S3Location, SourceKind, SourceSettings
+from ingest.unpack import unpacked
 from sql.warehouse import Warehouse, quoted
 
 DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
@@ -254,11 +255,14 @@ def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vani
 def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
     """Return the billing months of a file's rows, YYYY-MM."""
     try:
-        described = describe_files([file], DATASETS[source.kind], warehouse)
-        create_landed_view(warehouse, described, None)
-        rows = warehouse.rows(f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1")
-        if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
-            raise _without_month(described, file, warehouse)
+        with unpacked(warehouse, [file]) as files:
+            described = describe_files(files, DATASETS[source.kind], warehouse)
+            create_landed_view(warehouse, described, None, read_by=described.dataset.month)
+            rows = warehouse.rows(
+                f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1"
+            )
+            if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
+                raise _without_month(described, file, warehouse)
     except (SourceUnreadable, LoadRefused) as error:
         raise error.located(source=source.name) from error
     except duckdb.Error as error:

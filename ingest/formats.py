@@ -30,6 +30,8 @@ Format = Literal["csv", "parquet", "ndjson"]
 SUFFIXES: Mapping[str, Format] = {
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".csv.zip": "csv",
+    ".zip": "csv",
     ".parquet": "parquet",
     ".json": "ndjson",
     ".json.gz": "ndjson",

@@ -26,6 +26,7 @@ from ingest.explain import explained
 from ingest.invoiced import count_invoiced
 from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
 from ingest.source import SourceSettings
+from ingest.unpack import unpacked
 from sql.contract import COST_AND_USAGE
 from sql.parts import Part, part_name, refresh_views, relation_over, split_name, tags_name
 from sql.warehouse import Warehouse, quoted
@@ -90,16 +91,17 @@ def load_delivery(
     Raises SourceUnreadable, LoadRefused or SourceConflict; the part, ledger and view are then as they were.
     """
     try:
-        described = describe_files(delivery.files, datasets, warehouse)
-        loading = _Loading(
-            warehouse=warehouse,
-            delivery=delivery,
-            described=described,
-            part=_part(delivery, described),
-            scan=scan_files(warehouse, delivery, described),
-        )
-        with warehouse.transaction():
-            loaded = _swap(loading, source, options)
+        with unpacked(warehouse, delivery.files) as files:
+            described = describe_files(files, datasets, warehouse)
+            loading = _Loading(
+                warehouse=warehouse,
+                delivery=delivery,
+                described=described,
+                part=_part(delivery, described),
+                scan=scan_files(warehouse, delivery, described),
+            )
+            with warehouse.transaction():
+                loaded = _swap(loading, source, options)
     except IngestError as error:
         raise error.located(source=delivery.source, billing_month=delivery.billing_month)  # noqa: B904 - the same error
     except duckdb.Error as error:

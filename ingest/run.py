@@ -26,6 +26,7 @@ from ingest.landing import (
 from ingest.load import LoadOptions, load_delivery
 from ingest.retention import KeepLanded, kept_versions
 from ingest.source import S3Location, SourceSettings
+from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
 
@@ -78,6 +79,7 @@ def ingest(
     mark_converted(warehouse)
     create_macros(warehouse)
     remove_interrupted(options.landing)
+    remove_unpacked(warehouse)
     checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
     work = _Ingesting(
         warehouse=warehouse,

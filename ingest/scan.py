@@ -22,7 +22,7 @@ from ingest.errors import LoadRefused
 from ingest.fieldcount import refuse_uneven_rows
 from ingest.fields import CONVERTED, Field
 from ingest.formats import table_function
-from ingest.landed import columns_of, create_landed_view, unknown_columns
+from ingest.landed import by_folded_name, columns_of, create_landed_view, unknown_columns
 from ingest.ledger import Count, RawTotal
 from sql.parts import next_month
 from sql.warehouse import Warehouse, literal, quoted
@@ -67,13 +67,13 @@ def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -
     Raises LoadRefused where a required value does not convert, or where the files are wrong as a whole.
     """
     month = delivery.billing_month if delivery.rows_of_month_only else None
-    create_landed_view(warehouse, described, month, is_padded=True)
     _set_variables(warehouse, delivery, described)
     converted = [item for item in described.dataset.fields if item.type in CONVERTED]
     counts = ",\n".join(f"count({quoted('bad_' + item.name)}) as {quoted('bad: ' + item.name)}" for item in converted)
     counts += f",\ncount(*) filter (is_uneven) as {_UNEVEN}"
     text = staging_text(f"{described.dataset.staging}.scan.sql")
     statement = _COUNTED.sub(lambda found: counts + found[0], text, count=1)
+    create_landed_view(warehouse, described, month, is_padded=True, read_by=text)
     cursor = _run(warehouse, described, month, statement)
     names = [str(column[0]) for column in cursor.description or []]
     scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
@@ -210,7 +210,7 @@ def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequen
         )
         if found is None:
             continue
-        column = columns_of(item, list(described.columns()))[0].name
+        column = columns_of(item, by_folded_name(described.columns()))[0].name
         kind = {"instant": "a date", "json": "JSON"}.get(item.type, "a finite number")
         raise LoadRefused(
             f"row {found[1]}, column {column}: {str(found[2])[:60]!r} is not {kind}",

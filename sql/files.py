@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,6 +87,12 @@ def link_file(source: Path, target: Path) -> None:
             if error.errno not in _NO_LINKS:
                 raise
             copy_whole(source, target)
+
+
+def write_pieces(target: Path, pieces: Iterable[bytes]) -> None:
+    """Write `pieces` to a file that lasts no longer than its reader, so that it is not synced."""
+    with waypoint("file", f"unpack {target.name}"), file_errors(target), target.open("wb") as stream:
+        stream.writelines(pieces)
 
 
 def rename(source: Path, target: Path) -> None:
