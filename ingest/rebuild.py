@@ -21,7 +21,7 @@ from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
+from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tags_name
 from sql.publish import log_of
@@ -99,6 +99,7 @@ def _fill(
         _prove(fresh)
         _take_over_history(fresh)
         _take_over_retired_sources(fresh)
+        _take_over_accounts(fresh)
         fresh.execute("detach old")
     return RebuildReport(loaded=loaded, copied=copied)
 
@@ -214,13 +215,22 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
         _take_over(fresh, next(table for table in SETTINGS_TABLES if table.full_name == "settings.source"), "true")
 
 
+def _take_over_accounts(fresh: Warehouse) -> None:
+    """Keep what organisations last listed, since a landed file says nothing of it."""
+    with fresh.transaction():
+        for table in (ACCOUNT, ACCOUNT_TAG):
+            _take_over(fresh, table, "true")
+
+
 def _take_over(fresh: Warehouse, table: Table, condition: str, parameters: Sequence[object] = ()) -> None:
-    """Copy rows of an old ledger table, by the columns that both versions have."""
+    """Copy rows of an old ledger table, by the columns that both versions have; of one that only this has, none."""
     rows = fresh.rows(
         "select column_name from duckdb_columns() where database_name = 'old' and schema_name = ? and table_name = ?",
         [table.schema, table.name],
     )
     old = {str(row[0]) for row in rows}
+    if not old:
+        return
     columns = ", ".join(quoted(column.name) for column in table.columns if column.name in old)
     fresh.execute(
         f"insert into {table.full_name} by name select {columns} from old.{table.full_name} where {condition}",

@@ -79,6 +79,8 @@ class SourceSettings:
     """First month that belongs to this source."""
     until_month: date | None = None
     """First month that no longer belongs to this source (half-open)."""
+    organizations: bool = False
+    """Whether names and tags of accounts are asked of AWS Organizations each night."""
 
     def covers(self, billing_month: date) -> bool:
         """Return whether `from` and `until` leave a month to this source."""

@@ -70,12 +70,17 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
 
 
 def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> None:
-    """Refuse keys of S3 for a location on disk, and an external id that no role asks for."""
+    """Refuse keys of AWS where nothing asks AWS, and an external id that no role asks for.
+
+    An aws-export asks Cost Explorer and Organizations, too, wherever its files are.
+    """
     table = placed.table
-    if not table.location.startswith("s3://"):
+    if table.kind != "aws-export" and table.organizations:
+        findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
+    if table.kind != "aws-export" and not table.location.startswith("s3://"):
         for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
             if getattr(table, key) is not None:
-                findings.refuse((*placed.path, key), "is for a location in S3, but this one is on disk")
+                findings.refuse((*placed.path, key), "is for an aws-export or a location in S3, and this is neither")
     elif table.external_id is not None and table.role_arn is None:
         findings.refuse((*placed.path, "external_id"), "is sent when a role is assumed, but role_arn is missing")
 

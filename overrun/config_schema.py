@@ -117,9 +117,9 @@ class SourceTable(Table):
     location: Annotated[str, _checked(values.parse_location)]
     """A folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
     profile: Label | None = None
-    """Profile of the AWS configuration files that S3 is read with."""
+    """Profile of the AWS configuration files that AWS is asked with."""
     role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
-    """Role that is assumed to read S3."""
+    """Role that is assumed to ask AWS."""
     external_id: Annotated[str, _checked(values.parse_external_id)] | None = None
     """External id that the role's trust policy asks for."""
     region: Annotated[str, _checked(values.parse_region)] | None = None
@@ -140,6 +140,8 @@ class SourceTable(Table):
     """First month that belongs to this source."""
     until: Month | None = None
     """First month that no longer belongs to this source."""
+    organizations: bool = False
+    """Whether to ask AWS Organizations for names and tags of accounts each night; aws-export only."""
 
 
 class MatchTable(Table):

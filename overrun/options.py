@@ -58,6 +58,21 @@ class Day(click.ParamType[date]):
             self.fail(f"{str(value)!r} is not a day, YYYY-MM-DD", param, ctx)
 
 
+class Month(click.ParamType[date]):
+    """A month, YYYY-MM, as its first day."""
+
+    name = "month"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """Return the first day of the month."""
+        if isinstance(value, date):
+            return value
+        try:
+            return date.fromisoformat(f"{value}-01")
+        except ValueError:
+            self.fail(f"{str(value)!r} is not a month, YYYY-MM", param, ctx)
+
+
 class OverrunCommand(click.Command):
     """A command whose `--help` ends with examples and with the exit codes that it can have.
 

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ingest.errors import AccountsUnlisted
 from overrun.published import has_relation, open_copy
 from sql.errors import DirectoryUnwritable
 from sql.lock import holder
@@ -74,6 +75,16 @@ class SourceStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnlistedAccounts:
+    """A source whose organisation has not listed its accounts in the last `runs` runs that asked; why, in the last."""
+
+    source: str
+    runs: int
+    message: str
+    hint: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopyStatus:
     """One published copy; `is_touched` where it is not as a publish left it."""
 
@@ -93,6 +104,7 @@ class Status:
     failed: tuple[RunStatus, ...] = ()
     """Runs whose problems are not made up for by a later one."""
     sources: tuple[SourceStatus, ...] = ()
+    unlisted: tuple[UnlistedAccounts, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     waiting: tuple[OutboxMessage, ...] = ()
     dead: tuple[OutboxMessage, ...] = ()
@@ -107,6 +119,7 @@ class _FromState:
 
     runs: list[Run] = field(default_factory=list)
     problems: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
+    unlisted: tuple[UnlistedAccounts, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     outbox: list[OutboxMessage] = field(default_factory=list)
     partly: list[OutboxMessage] = field(default_factory=list)
@@ -135,6 +148,7 @@ def read_status(config: Config, as_of: date) -> Status:
         runs=tuple(runs[:RUNS_SHOWN]),
         failed=_still_failed(runs, known.problems),
         sources=tuple(sources),
+        unlisted=known.unlisted,
         copies=known.copies,
         waiting=tuple(message for message in known.outbox if message.status in {"pending", "sending"}),
         dead=tuple(message for message in known.outbox if message.status == "dead"),
@@ -150,7 +164,8 @@ def _read_state(config: Config) -> _FromState:
         runs = state.last_runs(_RUNS_LOOKED_AT)
         return _FromState(
             runs=runs,
-            problems={run.run_id: tuple(state.problems(run.run_id)) for run in _last_of_each_command(runs)},
+            problems={run.run_id: _failures(state, run.run_id) for run in _last_of_each_command(runs)},
+            unlisted=_unlisted(state, runs),
             copies=tuple(
                 _copy(state, path)
                 for path in (config.publish, *(publication.path for publication in config.publications))
@@ -158,6 +173,36 @@ def _read_state(config: Config) -> _FromState:
             outbox=read_outbox(state, "pending", "sending", "dead", "kept"),
             partly=read_partly_sent(state),
         )
+
+
+def _failures(state: StateStore, run_id: str) -> tuple[Problem, ...]:
+    """Return the problems of a run that are failures: accounts that were not listed are none."""
+    return tuple(problem for problem in state.problems(run_id) if problem.code != AccountsUnlisted.__name__)
+
+
+def _unlisted(state: StateStore, runs: Sequence[Run]) -> tuple[UnlistedAccounts, ...]:
+    """Return the sources whose accounts the last run that asked could not list, and in how many in a row."""
+    asking = [run.run_id for run in runs if run.command in {"nightly", "ingest"} and run.finished_at is not None]
+    noted: dict[str, dict[str, tuple[str, str | None]]] = {}
+    for run_id, source, message, hint in state.rows(
+        "select run_id, source, message, hint from problem where code = ?", (AccountsUnlisted.__name__,)
+    ):
+        noted.setdefault(run_id, {})[source] = (message, hint)
+    latest = noted.get(asking[0], {}) if asking else {}
+    return tuple(
+        UnlistedAccounts(
+            source=source,
+            runs=_in_a_row([source in noted.get(run_id, {}) for run_id in asking]),
+            message=message,
+            hint=hint,
+        )
+        for source, (message, hint) in latest.items()
+    )
+
+
+def _in_a_row(outcomes: Sequence[bool]) -> int:
+    """Return how many of the first outcomes are true."""
+    return next((index for index, outcome in enumerate(outcomes) if not outcome), len(outcomes))
 
 
 def _with_ends(runs: Sequence[Run], *, is_running: bool) -> list[RunStatus]:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from overrun.exits import Exit
-from overrun.status_read import CopyStatus, Oddity, RunStatus, SourceStatus, Status
+from overrun.status_read import CopyStatus, Oddity, RunStatus, SourceStatus, Status, UnlistedAccounts
 from overrun.terminal import UNKNOWN, print_table
 from sql.text import shortened, visible
 
@@ -35,7 +35,13 @@ def print_status(status: Status, stream: TextIO) -> None:
         print_table(_SOURCE_COLUMNS, [_source_row(source) for source in status.sources], stream)
     else:
         stream.write("\nNo source is configured.\n")
-    for line in (*_notes(status.sources), *_failures(status.failed), *_messages(status), *_copies(status.copies)):
+    for line in (
+        *_notes(status.sources),
+        *_unlisted(status.unlisted),
+        *_failures(status.failed),
+        *_messages(status),
+        *_copies(status.copies),
+    ):
         stream.write(f"{visible(line)}\n")
 
 
@@ -118,6 +124,19 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
             yield from (f"  {line}" for line in lines)
 
 
+def _unlisted(unlisted: Sequence[UnlistedAccounts]) -> Iterator[str]:
+    """Yield which organisations did not list their accounts, and why."""
+    for accounts in unlisted:
+        yield ""
+        yield (
+            f"Accounts of {accounts.source} not listed in {_counted(accounts.runs, 'run')}: names and tags are those"
+            " that were listed last"
+        )
+        yield f"  warning: {shortened(accounts.message, _TEXT_LIMIT)}"
+        if accounts.hint:
+            yield f"  hint: {shortened(accounts.hint, _TEXT_LIMIT)}"
+
+
 def _oddity(oddity: Oddity) -> str:
     subject = f", {shortened(oddity.subject, 60)}" if oddity.subject else ""
     return f"{oddity.rows} rows {oddity.effect}: {oddity.rule}{subject} ({_counted(oddity.months, 'month')})"
@@ -187,6 +206,10 @@ def status_as_json(status: Status) -> dict[str, object]:
         "runs": [_run_json(run) for run in status.runs],
         "failed": [_run_json(run) for run in status.failed],
         "sources": [_source_json(source) for source in status.sources],
+        "unlisted_accounts": [
+            {"source": item.source, "runs": item.runs, "message": item.message, "hint": item.hint}
+            for item in status.unlisted
+        ],
         "waiting": [_message_json(message) for message in status.waiting],
         "dead": [_message_json(message) for message in status.dead],
         "partly": [_message_json(message) for message in status.partly],

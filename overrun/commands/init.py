@@ -63,6 +63,8 @@ TEMPLATE = """\
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1
+# aws-export only: ask AWS Organizations for names and tags of accounts each night.
+#organizations = false
 # Source whose months this one takes over.
 #replaces = "aws-old"
 # Earlier name of this source.

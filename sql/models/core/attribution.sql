@@ -7,11 +7,20 @@ rules as (select * from settings.attribution_rule),
 by_tag as (select * from core.tags_preferred),
 accounts as (select * from settings.attribution_account),
 team_projects as (select * from settings.team_project),
-combinations as (
+organisation as (select * from settings.sub_account),
+delivered as (
     select charges.x_Source as source, charges.x_BillingMonth as billing_month, charges.x_TagSetId as tag_set_id,
         charges.SubAccountId as sub_account_id, max(charges.SubAccountName) as sub_account_name
     from charges
     group by charges.x_Source, charges.x_BillingMonth, charges.x_TagSetId, charges.SubAccountId
+),
+combinations as (
+    select delivered.source, delivered.billing_month, delivered.tag_set_id, delivered.sub_account_id,
+        coalesce(delivered.sub_account_name, organisation.sub_account_name) as sub_account_name
+    from delivered
+    left join organisation
+        on delivered.source = organisation.source
+        and delivered.sub_account_id = organisation.sub_account_id
 ),
 first_rules as (
     select matches.source, matches.billing_month, matches.tag_set_id, matches.sub_account_id, rules.dimension,
@@ -58,7 +67,7 @@ select
     projects.tag_set_id,
     -- AWS usage account, GCP project
     projects.sub_account_id,
-    -- Name of the sub-account, the last in the alphabet where a month has several
+    -- Name of the sub-account, the last in the alphabet where a month has several; without any, the organisation's
     projects.sub_account_name,
     -- Project that pays; 'unattributed' where no rule, tag or account names one
     projects.project,
