@@ -120,9 +120,9 @@ def _config(access: AwsAccess) -> Config:
     from botocore.config import Config
 
     return Config(
-        retries={"mode": "standard", "total_max_attempts": 5},
-        connect_timeout=10,
-        read_timeout=60,
+        retries={"mode": "standard", "total_max_attempts": access.patience.attempts},
+        connect_timeout=access.patience.connect_seconds,
+        read_timeout=access.patience.read_seconds,
         max_pool_connections=CONNECTIONS,
         user_agent_extra="overrun",
         response_checksum_validation="when_required",

@@ -7,6 +7,7 @@ that a rule picks.
 from __future__ import annotations
 
 import http.client
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -219,6 +220,8 @@ class _Passing(BaseHTTPRequestHandler):
             else f"<ErrorResponse><Error><Code>{refusal.code}</Code><Message>{refusal.message}</Message></Error>"
             "</ErrorResponse>"
         )
+        if "X-Amz-Target" in self.headers:
+            text = json.dumps({"__type": refusal.code, "message": refusal.message})
         body = b"" if self.command == "HEAD" else text.encode()
         self.send_response(refusal.status)
         for name, value in refusal.headers.items():
