@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 
 from benchmarks.configuration import write_configuration
 from benchmarks.exports import DATA, MONTH, SWAPS, deliver, month_before, paths_of
+from benchmarks.fetching import OBJECTS, distant_bucket
 from benchmarks.process import Figures, run_overrun, run_work
 
 AS_OF = "2026-12-02"
@@ -70,6 +71,22 @@ def startup() -> Iterator[Result]:
     run_overrun("--help")
     seconds = [run_overrun("--help").cpu_seconds for _ in range(5)]
     yield Result(measure="overrun --help", figure=statistics.median(seconds), unit="CPU s", bar=0.15)
+
+
+def fetch() -> Iterator[Result]:
+    """Measure the fetch of many objects from a distant bucket against one after the other, by the clock."""
+    with distant_bucket() as port:
+        ours, plain = _pairs(lambda: _fetch_work("fetch", port), lambda: _fetch_work("fetch-plainly", port))
+    seconds = [statistics.median(item.said["seconds"] for item in figures) for figures in (ours, plain)]
+    ratio = _ratio([item.said["seconds"] for item in ours], [item.said["seconds"] for item in plain])
+    detail = f"{seconds[0]:.1f} against {seconds[1]:.1f} s"
+    yield Result(measure=f"fetch of {OBJECTS} objects", figure=ratio, unit="x one by one", bar=0.33, detail=detail)
+
+
+def _fetch_work(work: str, port: str) -> Figures:
+    """Run a fetch into a folder of its own."""
+    with _folder() as folder:
+        return run_work(work, port, folder)
 
 
 def swaps() -> Iterator[Result]:
@@ -249,6 +266,7 @@ def _folder() -> Iterator[Path]:
 
 MEASURES: tuple[Measure, ...] = (
     Measure(name="help", folders=(), run=startup),
+    Measure(name="fetch", folders=(), run=fetch),
     Measure(name="load-1M", folders=("million",), run=lambda: load("million", "1M parquet", 1.45)),
     Measure(
         name="load-1M-maps", folders=("million", "maps"), run=lambda: load("maps", "1M parquet, CUR 2.0 maps", 1.45)
@@ -260,5 +278,5 @@ MEASURES: tuple[Measure, ...] = (
     Measure(name="load-10M", folders=("ten-million",), run=lambda: load("ten-million", "10M parquet", 1.45)),
     Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
 )
-QUICK = ("help", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")
+QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")
 """What needs no more than a million charges."""

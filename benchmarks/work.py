@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
+from benchmarks.fetching import fetch, fetch_plainly
 from ingest.dataset import Described, describe_files, flattened
 from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.discover import DATASETS
@@ -139,7 +140,14 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-_WORK = {"bare": bare, "load": load, "swap": swap, "query": query}
+_WORK = {
+    "bare": bare,
+    "load": load,
+    "swap": swap,
+    "query": query,
+    "fetch": fetch,
+    "fetch-plainly": fetch_plainly,
+}
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(_WORK[sys.argv[1]](sys.argv[2:])))

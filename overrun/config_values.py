@@ -144,6 +144,8 @@ def parse_location(text: str) -> Path | S3Location:
     scheme = _SCHEME.match(text)
     if scheme is None:
         return Path(parse_path(text))
+    if scheme["scheme"].lower() == "s3" and not text.startswith("s3://"):
+        raise ValueError("must begin with s3:// in small letters")
     if scheme["scheme"] != "s3":
         raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk and S3")
     return S3Location.parse(text)
@@ -175,9 +177,14 @@ def parse_region(text: str) -> str:
 
 def parse_endpoint(text: str) -> str:
     """Accept an http(s) address without login, plain http on this machine only; refused text is not repeated."""
-    parts = urlsplit(text) if text.isprintable() else urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError('must be an address, like "https://s3.example.com"')
+    message = 'must be an address, like "https://s3.example.com"'
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise ValueError(message) from error
+    is_bare = text.isprintable() and not parts.query and not parts.fragment
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not is_bare:
+        raise ValueError(message)
     if parts.username is not None or parts.password is not None:
         raise ValueError("must be without user and password, so that no secret stands in the file")
     if parts.scheme == "http" and not is_loopback(parts.hostname):

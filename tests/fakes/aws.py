@@ -75,7 +75,13 @@ class First:
     work: Callable[[], object]
 
 
-Rule = Callable[[Asked], "Refuse | Cut | First | None"]
+@dataclass(slots=True)
+class Spoil:
+    """Pass the request on, and change the first byte of the body."""
+
+
+Answer = Refuse | Cut | First | Spoil
+Rule = Callable[[Asked], Answer | None]
 
 
 @dataclass(slots=True)
@@ -116,11 +122,11 @@ class Aws:
                     Bucket=bucket, Key=f"{prefix}{path.relative_to(folder).as_posix()}", Body=path.read_bytes()
                 )
 
-    def once(self, wanted: Callable[[Asked], bool], answer: Refuse | Cut | First, times: int = 1) -> None:
+    def once(self, wanted: Callable[[Asked], bool], answer: Answer, times: int = 1) -> None:
         """Answer the next requests that are wanted in another way."""
         left = [times]
 
-        def rule(asked: Asked) -> Refuse | Cut | First | None:
+        def rule(asked: Asked) -> Answer | None:
             if left[0] and wanted(asked):
                 left[0] -= 1
                 return answer
@@ -209,20 +215,16 @@ class _Passing(BaseHTTPRequestHandler):
             return
         if isinstance(answer, First):
             answer.work()
-        self._answer(body, answer.after if isinstance(answer, Cut) else None)
+        self._answer(body, answer)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _pass  # noqa: N815 - the library's names
 
     def _refuse(self, refusal: Refuse) -> None:
-        text = (
-            f"<Error><Code>{refusal.code}</Code><Message>{refusal.message}</Message></Error>"
-            if "/?" in self.path or self.path.count("/") > 1
-            else f"<ErrorResponse><Error><Code>{refusal.code}</Code><Message>{refusal.message}</Message></Error>"
-            "</ErrorResponse>"
-        )
+        text = f"<Error><Code>{refusal.code}</Code><Message>{refusal.message}</Message></Error>"
+        wrapped = f"<ErrorResponse>{text}</ErrorResponse>" if self.command == "POST" else text
         if "X-Amz-Target" in self.headers:
-            text = json.dumps({"__type": refusal.code, "message": refusal.message})
-        body = b"" if self.command == "HEAD" else text.encode()
+            wrapped = json.dumps({"__type": refusal.code, "message": refusal.message})
+        body = b"" if self.command == "HEAD" else wrapped.encode()
         self.send_response(refusal.status)
         for name, value in refusal.headers.items():
             self.send_header(name, value)
@@ -230,7 +232,7 @@ class _Passing(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _answer(self, body: bytes, cut: int | None) -> None:
+    def _answer(self, body: bytes, answer: Answer | None) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.aws.upstream, timeout=30)
         try:
             # The path goes on as it came: `//` and %-escapes are part of a key.
@@ -250,8 +252,9 @@ class _Passing(BaseHTTPRequestHandler):
         length = response.getheader("Content-Length") if self.command == "HEAD" else None
         self.send_header("Content-Length", length or str(len(content)))
         self.end_headers()
-        if cut is not None:
-            self.wfile.write(content[:cut])
+        if isinstance(answer, Spoil):
+            content = bytes([content[0] ^ 1]) + content[1:]
+        if isinstance(answer, Cut):
+            content = content[: answer.after]
             self.close_connection = True
-            return
         self.wfile.write(content)
