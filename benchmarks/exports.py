@@ -9,6 +9,7 @@
 | `additions/` | sixty files of some charges more for the last of them |
 | `csv/` | `million/` as csv.gz in two files |
 | `maps/` | `million/` as CUR 2.0, with MAP columns for tags, product, cost categories |
+| `ten-million-maps/` | `ten-million/` as CUR 2.0 |
 
 Run as `python -m benchmarks.exports FOLDER FIRST STEP`: writes every STEP-th file of a folder from the FIRST on, so
 that two processes share the work (`range()` feeds one thread only).
@@ -46,6 +47,7 @@ class ExportFile:
     after_row: int = MILLION
     rows_of_month: int = MILLION
     source: str | None = None
+    """Path below `data/` of the file that `query` reads."""
     query: str = ""
     options: str = _PARQUET
 
@@ -134,14 +136,20 @@ def _csv() -> Iterator[ExportFile]:
     for number in range(2):
         yield ExportFile(
             name=f"bench-{number + 1:05d}.csv.gz",
-            source="million",
+            source="million/bench-00001.snappy.parquet",
             query=f"select * from delivered where file_row_number % 2 = {number}",
             options="format csv, header, compression gzip",
         )
 
 
 def _maps() -> Iterator[ExportFile]:
-    yield ExportFile(name="bench-00001.snappy.parquet", source="million", query=_sql("maps.sql"))
+    for file in _million():
+        yield ExportFile(name=file.name, source=f"million/{file.name}", query=_sql("maps.sql"))
+
+
+def _ten_million_maps() -> Iterator[ExportFile]:
+    for file in _ten_million():
+        yield ExportFile(name=file.name, source=f"ten-million/{file.name}", query=_sql("maps.sql"))
 
 
 _FOLDERS = {
@@ -152,6 +160,7 @@ _FOLDERS = {
     "additions": _additions,
     "csv": _csv,
     "maps": _maps,
+    "ten-million-maps": _ten_million_maps,
 }
 
 
@@ -195,8 +204,8 @@ def _derived(warehouse: Warehouse, file: ExportFile) -> str:
     """Make the view `delivered` over the file that this one is made from, and return the query."""
     from sql.warehouse import literal
 
-    [path] = paths_of(str(file.source))
-    warehouse.execute(f"create view delivered as from read_parquet({literal(str(path))}, file_row_number = true)")
+    path = literal(str(DATA / str(file.source)))
+    warehouse.execute(f"create view delivered as from read_parquet({path}, file_row_number = true)")
     return file.query
 
 

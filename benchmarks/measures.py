@@ -46,13 +46,16 @@ class Measure:
     run: Callable[[], Iterator[Result]]
 
 
-def load(folder: str, label: str, bar: float | None) -> Iterator[Result]:
-    """Measure a load against the bare one."""
+def load(folder: str, label: str, bar: float | None, peak_bar: float | None = None) -> Iterator[Result]:
+    """Measure a load against the bare one, and its peak memory where that has a bar."""
     paths = paths_of(folder)
     loads, bares = _pairs(lambda: _warehouse_work("load", paths), lambda: _warehouse_work("bare", paths))
     ratio = _ratio([figures.work_seconds for figures in loads], [figures.work_seconds for figures in bares])
     seconds = f"{_median_work(loads):.1f} against {_median_work(bares):.1f} CPU s, {bares[0].said['columns']} columns"
     yield Result(measure=f"load {label}", figure=ratio, unit="x bare", bar=bar, detail=seconds)
+    if peak_bar is not None:
+        peak = max(figures.peak_mb for figures in loads)
+        yield Result(measure=f"peak memory of the load {label}", figure=peak, unit="MB", bar=peak_bar)
 
 
 def night(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
@@ -271,11 +274,16 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         name="load-1M-maps", folders=("million", "maps"), run=lambda: load("maps", "1M parquet, CUR 2.0 maps", 1.45)
     ),
-    Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.6)),
+    Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.8)),
     Measure(name="night-1M", folders=("million",), run=lambda: night("million", "1M", 800)),
     Measure(name="swaps", folders=("small", "additions"), run=swaps),
     Measure(name="year", folders=("million", "earlier", "additions"), run=year),
     Measure(name="load-10M", folders=("ten-million",), run=lambda: load("ten-million", "10M parquet", 1.45)),
+    Measure(
+        name="load-10M-maps",
+        folders=("ten-million", "ten-million-maps"),
+        run=lambda: load("ten-million-maps", "10M parquet, CUR 2.0 maps", 1.6, 1300),
+    ),
     Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
 )
 QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")

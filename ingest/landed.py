@@ -28,6 +28,7 @@ MACROS = (
     "gcp_tags",
     "not_json",
     "aws_region_of_usage_type",
+    "aws_amortised",
 )
 
 

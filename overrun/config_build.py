@@ -15,6 +15,7 @@ from overrun.config import (
     Condition,
     Config,
     Dimension,
+    PrepaidCapacity,
     Publication,
     Scope,
     Team,
@@ -45,6 +46,7 @@ def build_config(document: ReadDocument, file: Path, warnings: tuple[Problem, ..
         ),
         sources=tuple(_source(placed.table, folder) for placed in document.sources),
         attribution=_attribution(document.attribution),
+        prepaid_capacities=tuple(_prepaid_capacity(placed.table) for placed in document.prepaid_capacities),
         teams=teams,
         alerts=AlertSettings(
             channels=tuple(_channel(placed.table, folder) for placed in document.channels),
@@ -90,6 +92,15 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         from_month=values.parse_month(table.from_) if table.from_ else None,
         until_month=values.parse_month(table.until) if table.until else None,
         organizations=table.organizations,
+    )
+
+
+def _prepaid_capacity(table: schema.PrepaidCapacityTable) -> PrepaidCapacity:
+    return PrepaidCapacity(
+        usage_type=table.usage_type,
+        resource=table.resource,
+        starts_at=values.parse_instant(table.from_),
+        ends_at=values.parse_instant(table.until),
     )
 
 

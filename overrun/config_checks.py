@@ -6,6 +6,7 @@ Errors are what would lose, repeat or misdirect money or messages; the rest is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
@@ -18,12 +19,15 @@ from overrun.config_places import KeyPath
 from overrun.config_problems import Findings, nearest, shown_value
 
 T = TypeVar("T", bound=schema.Table)
+LONGEST_RESERVATION = timedelta(days=999)
+"""The days that `core.cost_spread` spreads a cost over."""
 
 
 def check_document(document: ReadDocument, folder: Path, findings: Findings) -> None:
     """Run every check; `folder` is what relative paths are relative to."""
     check_names(document, findings)
     check_sources(document, findings)
+    check_prepaid_capacities(document, findings)
     check_paths(document, folder, findings)
     check_teams(document, findings)
     check_channels(document, findings)
@@ -92,6 +96,16 @@ def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> Non
         if first != placed.table.name:
             message = f"is also the location of source {shown_value(first)}; a month belongs to one source"
             findings.warn((*placed.path, "location"), message)
+
+
+def check_prepaid_capacities(document: ReadDocument, findings: Findings) -> None:
+    """Refuse a reserved time that ends before it begins, or that is longer than its cost is spread over."""
+    for placed in document.prepaid_capacities:
+        starts_at, ends_at = values.parse_instant(placed.table.from_), values.parse_instant(placed.table.until)
+        if not starts_at < ends_at:
+            findings.refuse((*placed.path, "until"), "must be later than from, since it is the first instant left out")
+        if ends_at - starts_at > LONGEST_RESERVATION:
+            findings.refuse((*placed.path, "until"), f"must be {LONGEST_RESERVATION.days} days after from at most")
 
 
 def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> None:

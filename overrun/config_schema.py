@@ -53,6 +53,7 @@ PathText = Annotated[str, _checked(values.parse_path)]
 Currency = Annotated[str, _checked(values.parse_currency)]
 Reference = Annotated[str, _checked(values.parse_reference)]
 Address = Annotated[str, _checked(values.parse_address)]
+Instant = Annotated[str, _checked(values.parse_instant)]
 ThresholdText = Annotated[str, _checked(values.check_threshold)]
 Amount = Annotated[str, BeforeValidator(_as_amount), WithJsonSchema({"type": ["string", "integer"]})]
 Globs = Annotated[
@@ -189,6 +190,19 @@ class AttributionTable(Table):
     """Rules, in order of preference."""
 
 
+class PrepaidCapacityTable(Table):
+    """Capacity that is paid before it is used: its cost is spread over the time that it is reserved for."""
+
+    usage_type: Annotated[str, _checked(values.parse_glob)] = "*CapacityBlockFee*"
+    """Glob over the usage type of the fee."""
+    resource: Annotated[str, _checked(values.parse_glob)] | None = None
+    """Glob over the resource id of the fee; without it, any."""
+    from_: Annotated[Instant, Field(alias="from")]
+    """First instant that is reserved, with its offset."""
+    until: Instant
+    """First instant after the reserved time."""
+
+
 class TeamTable(Table):
     """A team and what it owns."""
 
@@ -298,6 +312,7 @@ class Document(Table):
     publish: list[PublishTable] = []
     source: list[SourceTable] = []
     attribution: AttributionTable = AttributionTable()
+    prepaid_capacity: list[PrepaidCapacityTable] = []
     team: list[TeamTable] = []
     channel: list[ChannelTable] = []
     route: list[RouteTable] = []

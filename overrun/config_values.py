@@ -6,7 +6,7 @@ Pure functions from text to value. Each raises ValueError with one lower-case cl
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -80,6 +80,17 @@ def parse_month(text: str) -> date:
     if match is None:
         raise ValueError('must be a month, "YYYY-MM"')
     return date(int(match["year"]), int(match["month"]), 1)
+
+
+def parse_instant(text: str) -> datetime:
+    """Return an instant in UTC, without zone, from ISO 8601 with an offset or Z."""
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise ValueError('must be an instant with its offset, like "2026-10-05T11:30:00Z"')
+    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def parse_period(text: str) -> str:

@@ -58,21 +58,6 @@ class Day(click.ParamType[date]):
             self.fail(f"{str(value)!r} is not a day, YYYY-MM-DD", param, ctx)
 
 
-class Month(click.ParamType[date]):
-    """A month, YYYY-MM, as its first day."""
-
-    name = "month"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """Return the first day of the month."""
-        if isinstance(value, date):
-            return value
-        try:
-            return date.fromisoformat(f"{value}-01")
-        except ValueError:
-            self.fail(f"{str(value)!r} is not a month, YYYY-MM", param, ctx)
-
-
 class Months(click.ParamType[frozenset[date]]):
     """One month, YYYY-MM, or those from the first to the last, both included: YYYY-MM..YYYY-MM."""
 

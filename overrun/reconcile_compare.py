@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 from ingest.aws.cost_explorer import METRICS, CostExplorerAnswer, RecordedCost
 from ingest.aws.record_types import UNNAMED, line_item_type
@@ -19,6 +19,7 @@ TOLERANCE = Decimal("0.01")
 """How far a line may differ, in its currency: both sides round, and not alike."""
 ALL_TYPES = "all"
 _ACCOUNT_DIGITS = 12
+_ENOUGH_DIGITS = 60
 _ZERO = Decimal(0)
 
 Key = tuple[str, str, str, str]
@@ -136,9 +137,11 @@ def _order(key: Key) -> tuple[str, str, int, str]:
 
 
 def _summed(amounts: Iterable[tuple[Key, Decimal]]) -> dict[Key, Decimal]:
+    """Return the exact sum of each key; Python's own 28 digits do not hold every DECIMAL(38,12)."""
     sums: dict[Key, Decimal] = {}
-    for key, amount in amounts:
-        sums[key] = sums.get(key, _ZERO) + amount
+    with localcontext(prec=_ENOUGH_DIGITS):
+        for key, amount in amounts:
+            sums[key] = sums.get(key, _ZERO) + amount
     return sums
 
 

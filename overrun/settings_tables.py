@@ -50,6 +50,16 @@ def settings_rows(
         "settings.attribution_account": list(attribution.accounts),
         "settings.sub_account": list(organisation.accounts),
         "settings.sub_account_tag": list(organisation.tags),
+        "settings.prepaid_capacity": [
+            (
+                number,
+                like_pattern(capacity.usage_type),
+                None if capacity.resource is None else like_pattern(capacity.resource),
+                capacity.starts_at,
+                capacity.ends_at,
+            )
+            for number, capacity in enumerate(config.prepaid_capacities, start=1)
+        ],
         "settings.team_project": [(team.name, project) for team in config.teams for project in team.projects],
         "settings.budget": [_budget(budget) for budget in config.budgets],
         "settings.budget_scope": [

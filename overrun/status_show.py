@@ -116,8 +116,8 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
             )
         if source.months_unproven:
             lines.append(
-                f"effective cost is unproven in {_counted(source.months_unproven, 'month')}: unused commitments are not"
-                " split yet"
+                f"effective cost is unproven in {_counted(source.months_unproven, 'month')}: see"
+                " amortisation_gap_cost in marts.reconciliation"
             )
         if lines:
             yield from ("", f"In what is loaded of {source.source}")

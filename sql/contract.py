@@ -109,7 +109,11 @@ FOCUS_COLUMNS: tuple[Column, ...] = (
 EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_Source", "VARCHAR", "The [[source]] of the configuration that delivered this row"),
     Column("x_LoadId", "VARCHAR", "Load that wrote this row: a hash of source, month and version"),
-    Column("x_RowNumber", "BIGINT", "Position in the delivery, from 1; with x_LoadId the key of the row"),
+    Column(
+        "x_RowNumber",
+        "BIGINT",
+        "Position in the delivery, from 1; negative on rows that the load adds; with x_LoadId the key",
+    ),
     Column("x_BillingMonth", "DATE", "First day of the invoice month"),
     Column("x_TagSetId", "UBIGINT", "Id of this row's combination of tags in core.tag_set; null without tags"),
     Column("x_LineItemType", "VARCHAR", "AWS line item type"),
@@ -185,7 +189,11 @@ LOAD = Table(
         Column("rows_loaded", "BIGINT", "Charges in the part"),
         Column("last_usage_date", "DATE", "Last day on which a usage charge begins"),
         Column("has_resource_ids", "BOOLEAN", "False where the export was made without resource ids"),
-        Column("effective_cost_state", "VARCHAR", "unproven until the amortisation identity has been checked"),
+        Column(
+            "effective_cost_state",
+            "VARCHAR",
+            "proven: the amortisation identity holds for each commitment; unproven: not, or not checked; as delivered",
+        ),
     ),
 )
 
@@ -410,6 +418,18 @@ SETTINGS_TABLES: tuple[Table, ...] = (
             Column("sub_account_id", "VARCHAR", "AWS usage account"),
             Column("tag_key", "VARCHAR", "Tag key, exact case"),
             Column("tag_value", "VARCHAR", "Tag value"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="prepaid_capacity",
+        description="Capacity that is paid before it is used, and the time that it is reserved for",
+        columns=(
+            Column("capacity_number", "INTEGER", "Order in the configuration, from 1; the first that matches counts"),
+            Column("usage_type_pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the usage type"),
+            Column("resource_pattern", "VARCHAR", "The same over the resource id; null for any"),
+            Column("starts_at", "TIMESTAMP", "First instant that is reserved, UTC"),
+            Column("ends_at", "TIMESTAMP", "First instant after, UTC"),
         ),
     ),
     Table(

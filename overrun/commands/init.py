@@ -121,6 +121,15 @@ TEMPLATE = """\
 #[[route]]
 #channels = ["finance-mail"]
 
+# Capacity that is paid before it is used: its cost is spread over the time that it is reserved for.
+#[[prepaid_capacity]]
+# Globs over the usage type of the fee, and over its resource id; without resource, any.
+#usage_type = "*CapacityBlockFee*"
+#resource = "cr-0123456789abcdef0"
+# First instant that is reserved, and the first after, with their offset.
+#from = "2026-10-05T11:30:00Z"
+#until = "2026-10-19T11:30:00Z"
+
 # A monthly limit on spend; each threshold is told once a month. Repeat it for more.
 #[[budget]]
 # Keep the id for good, since it is how a message is sent only once.

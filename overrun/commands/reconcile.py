@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from overrun.exits import CommandFailed, Exit
-from overrun.options import Invocation, Month, OverrunCommand, common_options
+from overrun.options import Invocation, OverrunCommand, common_options
 
 if TYPE_CHECKING:
     from ingest.aws.cost_explorer import CostExplorerAnswer
@@ -25,10 +25,15 @@ if TYPE_CHECKING:
     exits=(Exit.FINDINGS, Exit.SOURCE, Exit.LOCKED),
 )
 @click.argument("source")
-@click.option("--month", type=Month(), help="Month to compare, YYYY-MM; default the last that is loaded.")
+@click.option(
+    "--month",
+    type=click.DateTime(["%Y-%m"]),
+    metavar="MONTH",
+    help="Month to compare, YYYY-MM; default the last that is loaded.",
+)
 @click.option("--all", "shows_all", is_flag=True, help="Show the lines that tie, too.")
 @common_options
-def command(invocation: Invocation, source: str, month: date | None, shows_all: bool) -> Exit:
+def command(invocation: Invocation, source: str, month: datetime | None, shows_all: bool) -> Exit:
     """Compare what is loaded of an AWS source with Cost Explorer.
 
     By account, line item type and metric, with the source's own credentials, which need ce:GetCostAndUsage. AWS
@@ -41,7 +46,7 @@ def command(invocation: Invocation, source: str, month: date | None, shows_all: 
 
     config = invocation.load()
     settings = _aws_source(config, source)
-    loaded = read_loaded_month(config.publish, source, month)
+    loaded = read_loaded_month(config.publish, source, None if month is None else month.date())
     answer = _ask(settings, loaded.month, invocation.as_of)
     reconciliation = Reconciliation(
         source=source, month=loaded.month, comparison=compare(loaded, answer), answer=answer, shows_all=shows_all

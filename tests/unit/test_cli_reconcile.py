@@ -19,6 +19,7 @@ from sql.parts import prepare
 from sql.warehouse import Warehouse, WarehouseSettings
 from tests.fakes.aws import KEYS, moto_server
 from tests.fakes.cost_explorer import JsonServer, group, json_server, page, refusal
+from tests.fakes.exports import cur_line, deliver_export
 from tests.fakes.parts import insert_rows, load_part
 
 Captured = pytest.CaptureFixture[str]
@@ -309,6 +310,27 @@ def test_a_whole_cost_explorer_answers(tmp_path: Path, capsys: Captured) -> None
         urllib.request.urlopen(request).close()  # noqa: S310 - a loopback address
         answer = house.answer(capsys)
     assert (answer["ties"], answer["pages"], answer["differing_lines"]) == (True, 2, 0)
+
+
+def test_a_night_leaves_what_is_compared(house: House, capsys: Captured) -> None:
+    deliver_export(
+        house.config.parent / "exports" / "aws",
+        "2026-10",
+        [
+            [
+                cur_line(cost="10", account=MEMBER, line_item_net_unblended_cost="9"),
+                cur_line(cost="5.5", account=MEMBER, line_item_net_unblended_cost="5"),
+                cur_line(cost="2", account=PAYER, item="Tax", resource="", line_item_net_unblended_cost="2"),
+            ]
+        ],
+    )
+    assert main(["nightly", "-q", "--config", str(house.config), "--as-of", DAY]) in {Exit.DONE, Exit.SOURCE}
+    house.server.give(page(group(MEMBER, "Usage", "15.5", "14", "15.5", "14"), group(PAYER, "Tax", "2")))
+    answer = house.answer(capsys, "--all")
+    assert (answer["ties"], answer["uncompared_metrics"], answer["compared_lines"]) == (True, [], 8)
+    house.server.give(page(group(MEMBER, "Usage", "15.5", "14", "15.5", "14.02"), group(PAYER, "Tax", "2")))
+    (line,) = house.answer(capsys, code=Exit.FINDINGS)["lines"]
+    assert (line["metric"], line["difference"]) == ("NetAmortizedCost", "-0.020000000000")
 
 
 def test_the_help_says_what_it_costs(capsys: Captured) -> None:

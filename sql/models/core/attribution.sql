@@ -4,23 +4,15 @@
 with charges as (select * from focus.cost_and_usage),
 matches as (select * from core.rules_matched),
 rules as (select * from settings.attribution_rule),
+organisation as (select * from settings.sub_account),
 by_tag as (select * from core.tags_preferred),
 accounts as (select * from settings.attribution_account),
 team_projects as (select * from settings.team_project),
-organisation as (select * from settings.sub_account),
-delivered as (
+combinations as (
     select charges.x_Source as source, charges.x_BillingMonth as billing_month, charges.x_TagSetId as tag_set_id,
         charges.SubAccountId as sub_account_id, max(charges.SubAccountName) as sub_account_name
     from charges
     group by charges.x_Source, charges.x_BillingMonth, charges.x_TagSetId, charges.SubAccountId
-),
-combinations as (
-    select delivered.source, delivered.billing_month, delivered.tag_set_id, delivered.sub_account_id,
-        coalesce(delivered.sub_account_name, organisation.sub_account_name) as sub_account_name
-    from delivered
-    left join organisation
-        on delivered.source = organisation.source
-        and delivered.sub_account_id = organisation.sub_account_id
 ),
 first_rules as (
     select matches.source, matches.billing_month, matches.tag_set_id, matches.sub_account_id, rules.dimension,
@@ -68,7 +60,7 @@ select
     -- AWS usage account, GCP project
     projects.sub_account_id,
     -- Name of the sub-account, the last in the alphabet where a month has several; without any, the organisation's
-    projects.sub_account_name,
+    coalesce(projects.sub_account_name, organisation.sub_account_name) as sub_account_name,
     -- Project that pays; 'unattributed' where no rule, tag or account names one
     projects.project,
     -- Team that answers; 'unattributed' where nothing names one
@@ -83,6 +75,9 @@ select
         else 'unattributed'
     end as team_rule
 from projects
+left join organisation
+    on projects.source = organisation.source
+    and projects.sub_account_id = organisation.sub_account_id
 left join by_rule
     on by_rule.dimension = 'team'
     and projects.source = by_rule.source

@@ -5,53 +5,59 @@
 -- key: credit_kind?, invoice_id?, billing_currency
 with charges as (select * from focus.cost_and_usage),
 attribution as (select * from core.attribution),
-summed as (
-    select
-        charges.x_Source as source,
-        charges.x_BillingMonth as billing_month,
-        cast(charges.ChargePeriodStart as date) as charge_date,
-        charges.ProviderName as provider,
-        charges.BillingAccountId as billing_account_id,
-        charges.SubAccountId as sub_account_id,
-        charges.x_TagSetId as tag_set_id,
-        charges.ResourceId as resource_id,
-        charges.RegionId as region_id,
-        charges.ServiceName as service_name,
-        charges.ServiceCategory as service_category,
-        charges.ChargeCategory as charge_category,
-        charges.ChargeClass as charge_class,
-        charges.x_CreditKind as credit_kind,
-        charges.InvoiceId as invoice_id,
-        charges.BillingCurrency as billing_currency,
-        max(charges.ResourceName) as resource_name,
-        sum(charges.BilledCost) as billed_cost,
-        sum(charges.EffectiveCost) as effective_cost,
-        sum(charges.ListCost) as list_cost,
-        sum(charges.ContractedCost) as contracted_cost,
-        coalesce(sum(charges.x_PromotionalCredit), 0) as promotional_credit,
-        count(*) as charge_rows
+spread as (select * from core.cost_spread),
+-- Every charge, and what of the effective cost of some moves between days.
+entries as (
+    select charges.x_Source as source, charges.x_BillingMonth as billing_month,
+        cast(charges.ChargePeriodStart as date) as charge_date, charges.ProviderName as provider,
+        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
+        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
+        charges.RegionId as region_id, charges.ServiceName as service_name,
+        charges.ServiceCategory as service_category, charges.ChargeCategory as charge_category,
+        charges.ChargeClass as charge_class, charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
+        charges.BillingCurrency as billing_currency, charges.ResourceName as resource_name,
+        charges.BilledCost as billed_cost, charges.EffectiveCost as effective_cost, charges.ListCost as list_cost,
+        charges.ContractedCost as contracted_cost, charges.x_PromotionalCredit as promotional_credit, 1 as charge_rows
     from charges
-    group by
-        charges.x_Source, charges.x_BillingMonth, cast(charges.ChargePeriodStart as date), charges.ProviderName,
-        charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId,
-        charges.RegionId, charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory,
-        charges.ChargeClass, charges.x_CreditKind, charges.InvoiceId, charges.BillingCurrency
+    union all
+    select charges.x_Source as source, charges.x_BillingMonth as billing_month,
+        spread.charge_date as charge_date, charges.ProviderName as provider,
+        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
+        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
+        charges.RegionId as region_id, charges.ServiceName as service_name,
+        charges.ServiceCategory as service_category, charges.ChargeCategory as charge_category,
+        charges.ChargeClass as charge_class, charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
+        charges.BillingCurrency as billing_currency, charges.ResourceName as resource_name,
+        0 as billed_cost, spread.effective_cost, null as list_cost, null as contracted_cost, 0 as promotional_credit, 0
+    from spread
+    inner join charges on spread.load_id = charges.x_LoadId and spread.charge_number = charges.x_RowNumber
+),
+summed as (
+    select entries.source, entries.billing_month, entries.charge_date, entries.provider, entries.billing_account_id,
+        entries.sub_account_id, entries.tag_set_id, entries.resource_id, entries.region_id, entries.service_name,
+        entries.service_category, entries.charge_category, entries.charge_class, entries.credit_kind,
+        entries.invoice_id, entries.billing_currency,
+        max(entries.resource_name) as resource_name, sum(entries.billed_cost) as billed_cost,
+        sum(entries.effective_cost) as effective_cost, sum(entries.list_cost) as list_cost,
+        sum(entries.contracted_cost) as contracted_cost,
+        coalesce(sum(entries.promotional_credit), 0) as promotional_credit, sum(entries.charge_rows) as charge_rows
+    from entries
+    group by entries.source, entries.billing_month, entries.charge_date, entries.provider, entries.billing_account_id,
+        entries.sub_account_id, entries.tag_set_id, entries.resource_id, entries.region_id, entries.service_name,
+        entries.service_category, entries.charge_category, entries.charge_class, entries.credit_kind,
+        entries.invoice_id, entries.billing_currency
 )
 
 select
-    summed.source,
-    summed.billing_month,
+    summed.source, summed.billing_month,
     -- Day on which the charge begins, UTC
     summed.charge_date,
     -- Cloud provider
     summed.provider,
     -- Payer: AWS management account, GCP billing account
     summed.billing_account_id,
-    summed.sub_account_id,
-    attribution.sub_account_name,
-    summed.tag_set_id,
-    attribution.project,
-    attribution.team,
+    summed.sub_account_id, attribution.sub_account_name, summed.tag_set_id,
+    attribution.project, attribution.team,
     -- The resource charged for; null where a charge has none
     summed.resource_id,
     -- Name of the resource, the last in the alphabet where a day has several
@@ -74,7 +80,7 @@ select
     summed.billing_currency,
     -- What the provider bills; ties to the invoice
     summed.billed_cost,
-    -- Cost with commitments spread over the usage that they cover
+    -- Cost with commitments spread over the usage that they cover; what is unused or prepaid, over time
     summed.effective_cost,
     -- Effective cost before promotional credits
     summed.effective_cost - summed.promotional_credit as cost_before_credits,
@@ -85,7 +91,7 @@ select
     -- Promotional credits within billed_cost; zero or negative
     summed.promotional_credit,
     -- Charges summed in this row
-    summed.charge_rows
+    cast(summed.charge_rows as bigint) as charge_rows
 from summed
 inner join attribution
     on summed.source = attribution.source
