@@ -153,21 +153,27 @@ def _settle_vanished(work: _Ingesting, source: SourceSettings, gone: Vanished, c
 def _ingest_delivery(work: _Ingesting, source: SourceSettings, offered: Delivery | Offer) -> None:
     """Fetch and load one delivery, unless it is loaded already or another source has taken over its month."""
     warehouse, options, month = work.warehouse, work.options, offered.billing_month
-    is_wanted = _is_wanted(work, source, offered)
     try:
-        delivery = _fetched(work, offered) if isinstance(offered, Offer) and is_wanted else offered
-        if not is_wanted or isinstance(delivery, Offer) or not _is_wanted(work, source, delivery):
-            work.report.unchanged.append(delivery)
-            _tidy(work, delivery)
-            return
-        work.progress(f"{source.name}: loading {month:%Y-%m}")
-        landed = land(options.landing, delivery)
-        loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink, sources=work.sources)
-        work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
+        delivery = _wanted(work, source, offered)
+        if delivery is None:
+            work.report.unchanged.append(offered)
+        else:
+            work.progress(f"{source.name}: loading {month:%Y-%m}")
+            landed = land(options.landing, delivery)
+            loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink, sources=work.sources)
+            work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
     except IngestError as error:
         work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
-    _tidy(work, delivery)
+    _tidy(work, offered)
+
+
+def _wanted(work: _Ingesting, source: SourceSettings, offered: Delivery | Offer) -> Delivery | None:
+    """Return the delivery that is to be loaded, fetched, or None: what was fetched may turn out to be nothing new."""
+    if not _is_wanted(work, source, offered):
+        return None
+    delivery = _fetched(work, offered) if isinstance(offered, Offer) else offered
+    return delivery if _is_wanted(work, source, delivery) else None
 
 
 def _fetched(work: _Ingesting, offer: Offer) -> Delivery:

@@ -45,6 +45,7 @@ class Patience:
 
     connect_seconds: float = 10
     read_seconds: float = 60
+    """For an answer, or for the next piece of one."""
     attempts: int = 5
     """Times that a request is sent at most."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -63,9 +65,13 @@ class Refuse:
 
 @dataclass(slots=True)
 class Cut:
-    """Pass the request on, and break the connection after so many bytes of the body."""
+    """Pass the request on, and break the connection after so many bytes of the body, at once or after a while."""
 
     after: int
+    is_reset: bool = False
+    """Whether it is reset, as a firewall does, and not closed."""
+    seconds: float = 0.0
+    """How long nothing comes before."""
 
 
 @dataclass(slots=True)
@@ -191,7 +197,8 @@ class _Passing(BaseHTTPRequestHandler):
         """Bear a client that went away."""
         try:
             super().handle()
-        except (BrokenPipeError, ConnectionResetError):
+        except (BrokenPipeError, ConnectionResetError, ValueError):
+            # The last is what a closed file says: the connection was reset on purpose.
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
@@ -258,3 +265,8 @@ class _Passing(BaseHTTPRequestHandler):
             content = content[: answer.after]
             self.close_connection = True
         self.wfile.write(content)
+        if isinstance(answer, Cut):
+            time.sleep(answer.seconds)
+            if answer.is_reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()

@@ -226,6 +226,13 @@ def test_what_lies_beside_the_prefix_is_not_covered() -> None:
     assert not policy.allows(Call("GetObject", {"Bucket": "acme-other", "Key": "exports/x"}))
 
 
+def test_a_prefix_is_no_pattern() -> None:
+    policy = Policy(reader_policy([in_s3(f"s3://{BUCKET}/a*b/${{c}}")]))
+    assert policy.allows(Call("GetObject", {"Bucket": BUCKET, "Key": "a*b/${c}/x"}))
+    assert not policy.allows(Call("GetObject", {"Bucket": BUCKET, "Key": "axxb/${c}/x"}))
+    assert policy.policy["Statement"][0]["Resource"] == [f"arn:aws:s3:::{BUCKET}/a${{*}}b/${{$}}{{c}}/*"]
+
+
 def in_s3(place: str, aws: Aws | None = None, kind: SourceKind = "aws-export", **access: Any) -> SourceSettings:  # noqa: ANN401
     """Return a source in S3; further settings are the fields of AwsAccess."""
     endpoint = None if aws is None else aws.endpoint
