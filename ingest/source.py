@@ -40,6 +40,17 @@ class S3Location:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long an answer of AWS is waited for; the default is a night's."""
+
+    connect_seconds: float = 10
+    read_seconds: float = 60
+    """For an answer, or for the next piece of one."""
+    attempts: int = 5
+    """Times that a request is sent at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AwsAccess:
     """How AWS is reached; without any of it, as the AWS SDK finds credentials and region by itself."""
 
@@ -53,6 +64,8 @@ class AwsAccess:
     """Region of the bucket."""
     endpoint_url: str | None = None
     """Where every service is asked instead of at AWS."""
+    patience: Patience = Patience()
+    """Not configured: a night waits longer than somebody in front of a terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,7 +163,7 @@ def _wrong_region(error: ClientError, _: Request) -> SourceUnreadable:
 
 def _throttled(_: Exception, request: Request) -> SourceUnreadable:
     return SourceUnreadable(
-        f"AWS asks for fewer requests ({request.permission} was tried five times)",
+        f"AWS asks for fewer requests ({request.permission} was tried {request.access.patience.attempts} times)",
         hint="the next run tries again; if it happens often, run the night at a quieter hour",
     )
 

@@ -105,6 +105,10 @@ class Bucket:
         """List every object below a prefix."""
         return [item for page in self._pages(prefix, "") for item in _objects(page)]
 
+    def first_below(self, prefix: str) -> list[S3Object]:
+        """List the objects below a prefix as far as one request goes."""
+        return _objects(next(self._pages(prefix, "")))
+
     def read(self, item: S3Object) -> bytes:
         """Return the content of a small object, as it was listed."""
         content = bytearray()

@@ -24,8 +24,6 @@ Service = Literal["s3", "sts", "ce", "organizations"]
 CONNECTIONS = 32
 """Connections that a client keeps open at most, and so the most requests that it should be given at once."""
 SESSION_NAME = "overrun"
-READ_TIMEOUT_SECONDS = 60.0
-"""How long an answer, or the next piece of one, is waited for."""
 _GLOBAL_SERVICES = ("ce", "organizations")
 """Services that live in one region of their partition."""
 _HOME_REGION = "us-east-1"
@@ -122,9 +120,9 @@ def _config(access: AwsAccess) -> Config:
     from botocore.config import Config
 
     return Config(
-        retries={"mode": "standard", "total_max_attempts": 5},
-        connect_timeout=10,
-        read_timeout=READ_TIMEOUT_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": access.patience.attempts},
+        connect_timeout=access.patience.connect_seconds,
+        read_timeout=access.patience.read_seconds,
         max_pool_connections=CONNECTIONS,
         user_agent_extra="overrun",
         response_checksum_validation="when_required",

@@ -120,6 +120,19 @@ def test_a_run_killed_at_any_step_of_a_fetch_ends_as_if_it_had_not_been(home: Ho
         assert again.leftovers() == [], str(ran.edges[number])
 
 
+def test_months_that_were_loaded_before_a_kill_are_not_fetched_again(home: House, aws: Aws, tmp_path: Path) -> None:
+    for month in ("2026-09", "2026-10"):
+        deliver(home, aws, month, aws_lines(month, "1", "2"))
+    ran = home.moved(tmp_path / "undisturbed").run("ingest")
+    _, second = (number for number, edge in enumerate(ran.edges) if str(edge) == "before file mkdir .fetch")
+    aws.forget()
+
+    home.killed("ingest", at=second)
+    assert home.run("ingest").code == 0
+
+    assert sum(map(is_data, aws.asked)) == 2
+
+
 def steps_of_fetching(edges: list[Edge]) -> list[int]:
     """Return edges from the first step under landing to the swap of the part, one of each kind."""
     last = next(number for number, edge in enumerate(edges) if edge.detail.startswith("create or replace table parts"))

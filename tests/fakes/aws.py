@@ -7,6 +7,7 @@ that a rule picks.
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import struct
 import threading
@@ -228,6 +229,8 @@ class _Passing(BaseHTTPRequestHandler):
     def _refuse(self, refusal: Refuse) -> None:
         text = f"<Error><Code>{refusal.code}</Code><Message>{refusal.message}</Message></Error>"
         wrapped = f"<ErrorResponse>{text}</ErrorResponse>" if self.command == "POST" else text
+        if "X-Amz-Target" in self.headers:
+            wrapped = json.dumps({"__type": refusal.code, "message": refusal.message})
         body = b"" if self.command == "HEAD" else wrapped.encode()
         self.send_response(refusal.status)
         for name, value in refusal.headers.items():

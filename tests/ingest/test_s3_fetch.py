@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingest.aws.fetch import Fetched, fetch_objects
 from ingest.aws.s3 import Bucket, S3Object
 from ingest.errors import SourceUnreadable
-from ingest.source import AwsAccess, S3Location
+from ingest.source import AwsAccess, Patience, S3Location
 from tests.fakes.aws import BUCKET, Asked, Aws, Cut, First, Refuse, Spoil
 from tests.fakes.exports import cur_lines, deliver_legacy
 from tests.ingest.night import Night, source
@@ -28,10 +29,10 @@ def _small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.aws.fetch._PAUSE_SECONDS", 0)
 
 
-def reader(aws: Aws) -> Bucket:
-    """Return the bucket as a source reads it."""
+def reader(aws: Aws, **access: Any) -> Bucket:  # noqa: ANN401 - a field of any type
+    """Return the bucket as a source reads it; `access` is further fields of AwsAccess."""
     location = S3Location(bucket=BUCKET, prefix="")
-    return Bucket(source(location, access=AwsAccess(endpoint_url=aws.endpoint)), location)
+    return Bucket(source(location, access=AwsAccess(endpoint_url=aws.endpoint, **access)), location)
 
 
 def put(aws: Aws, **contents: bytes) -> list[S3Object]:
@@ -131,14 +132,12 @@ def test_a_download_cut_at_any_byte_goes_on_from_there(aws: Aws, tmp_path: Path,
 
 
 @pytest.mark.parametrize("cut", [Cut(300, is_reset=True), Cut(300, seconds=1.5)])
-def test_a_connection_that_is_reset_or_falls_silent_is_opened_again(
-    aws: Aws, tmp_path: Path, cut: Cut, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ingest.aws.session.READ_TIMEOUT_SECONDS", 0.5)
+def test_a_connection_that_is_reset_or_falls_silent_is_opened_again(aws: Aws, tmp_path: Path, cut: Cut) -> None:
+    bucket = reader(aws, patience=Patience(read_seconds=0.5))
     objects = put(aws, a=CONTENT)
     aws.once(lambda asked: asked.range == "bytes=1000-1999", cut)
 
-    see_whole(fetch_objects(reader(aws), objects, tmp_path / "f")["a"], CONTENT)
+    see_whole(fetch_objects(bucket, objects, tmp_path / "f")["a"], CONTENT)
 
     assert aws.count("GET") == 6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.fakes.aws import Aws
 ROLE = "arn:aws:iam::999988887777:role/overrun-reader"
 
 
-def settings(aws: Aws, **access: str) -> SourceSettings:
+def settings(aws: Aws, **access: Any) -> SourceSettings:  # noqa: ANN401 - a field of any type
     """Return a source in S3."""
     return SourceSettings(
         name="main",
