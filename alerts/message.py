@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 MessageKind = Literal["welcome", "budget"]
 BudgetStanding = Literal["ok", "crossed", "unknown"]
+MonthNews = Literal["unproven", "restated"]
 
 _DATES = ("period_start", "period_end", "crossed_on", "complete_through")
 _AMOUNTS = ("spent_amount", "gross_amount", "net_amount", "limit_amount")
@@ -55,15 +56,30 @@ class BudgetLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonthLine:
+    """One month of one source that was thought settled, in a message to finance."""
+
+    news: MonthNews
+    """`unproven`: final, but its effective cost is not; `restated`: final once, and billed otherwise now."""
+    source: str
+    billing_month: date
+    amount: Decimal
+    """What effective costs of commitments miss, or the change of billed cost [billing_currency]."""
+    billing_currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What one route is told in one night."""
+    """What one route is told in one night: budgets, months or both."""
 
     kind: MessageKind
-    """`welcome` lists every budget of the route, once ever; `budget` those with a newly crossed threshold."""
+    """`welcome` lists every budget of the route, once ever; `budget` what is new."""
     route: str
     as_of: date
     lines: tuple[BudgetLine, ...]
-    """Most urgent first; never empty."""
+    """Most urgent first."""
+    months: tuple[MonthLine, ...] = ()
+    """Latest month first."""
 
 
 def to_json(message: Message) -> str:
@@ -74,10 +90,19 @@ def to_json(message: Message) -> str:
 def from_json(text: str) -> Message:
     """Return the message that `to_json` wrote."""
     content: dict[str, Any] = json.loads(text)
-    lines = tuple(_line(line) for line in content["lines"])
     return Message(
-        kind=content["kind"], route=content["route"], as_of=date.fromisoformat(content["as_of"]), lines=lines
+        kind=content["kind"],
+        route=content["route"],
+        as_of=date.fromisoformat(content["as_of"]),
+        lines=tuple(_line(line) for line in content["lines"]),
+        months=tuple(_month(month) for month in content.get("months", ())),
     )
+
+
+def _month(content: dict[str, Any]) -> MonthLine:
+    """Return one month with its date and amount as what they are."""
+    first = date.fromisoformat(content["billing_month"])
+    return MonthLine(**{**content, "billing_month": first, "amount": Decimal(content["amount"])})
 
 
 def _line(content: dict[str, Any]) -> BudgetLine:

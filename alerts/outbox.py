@@ -24,7 +24,7 @@ ToldState = Literal["announced", "included", "baseline"]
 Outcome = Literal["interrupted", "sent", "delayed", "dead"]
 
 DAYS_AFTER_PERIOD = 7
-"""A message that could not be sent expires this many days after the end of its period."""
+"""A message that could not be sent expires this many days after the end of its period, or its day if it has none."""
 
 _COLUMNS = (
     "id, dedupe_key, route, channel, kind, payload, status, attempts, not_before, last_error, created_at, expires_at,"
@@ -219,8 +219,8 @@ def mark_dead(state: StateStore, message_id: int, reason: str, now: datetime) ->
 
 def _lifetime(message: Message) -> timedelta:
     """Return how long the news stays worth sending, from the as-of day on, so that a replay of old days is the same."""
-    end = max(line.period_end for line in message.lines) + timedelta(days=DAYS_AFTER_PERIOD)
-    return end - message.as_of
+    ends = [line.period_end for line in message.lines] or [message.as_of]
+    return max(ends) + timedelta(days=DAYS_AFTER_PERIOD) - message.as_of
 
 
 def _log(state: StateStore, message_id: int, outcome: Outcome, detail: str | None, now: datetime) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 
-from alerts.message import BudgetLine, Message
+from alerts.message import BudgetLine, Message, MonthLine
 from alerts.route import DEFAULT_ROUTE
 from sql.text import shortened, visible
 
@@ -52,6 +52,8 @@ def percent_text(spent: Decimal, limit: Decimal) -> str | None:
 def headline(message: Message, limit: int, *, is_resent: bool = False) -> str:
     """Return one line of at most `limit` characters that says it all, the money first."""
     prefix = RESENT if is_resent else ""
+    if not message.lines:
+        return shortened(f"{prefix}{month_title(message.months[0])}{_tail(message)}", limit)
     first = message.lines[0]
     if message.kind == "welcome" and first.standing != "crossed":
         return prefix + _calm_headline(message)
@@ -73,7 +75,35 @@ def introduction(message: Message) -> str:
     sentences = [f"{counted(crossed, 'budget')} crossed a threshold."] if crossed else []
     if unknown:
         sentences.append(f"{counted(unknown, 'budget')} cannot be judged.")
+    if message.months:
+        sentences.append(f"There is news of {counted(len(message.months), 'month')} thought settled.")
     return " ".join(sentences)
+
+
+def month_title(line: MonthLine) -> str:
+    """Return what is new about a month, in one clause, the money first."""
+    month = f"{line.billing_month:%B %Y} of {clean_name(line.source)}"
+    if line.news == "restated":
+        sign = "-" if line.amount < 0 else "+"
+        return f"{sign}{amount_text(abs(line.amount), line.billing_currency)}: {month} was final and is restated"
+    if line.amount == 0:
+        return f"Effective cost not proven: {month} is final"
+    return f"{amount_text(line.amount, line.billing_currency)} not accounted for: {month} is final"
+
+
+def month_meaning(line: MonthLine) -> str:
+    """Return what that means and where to look."""
+    if line.news == "restated":
+        return "Its billed cost changed by this amount after it was final: see marts.restatements."
+    if line.amount == 0:
+        return (
+            "Its effective cost is not proven: the export does not carry amortised costs of commitments."
+            " Billed cost ties."
+        )
+    return (
+        "Its effective cost is not proven: what usage is charged of commitments differs by this amount from what they"
+        " cost. Billed cost ties. See amortisation_gap_cost in marts.reconciliation."
+    )
 
 
 def provenance(message: Message) -> str:
@@ -169,10 +199,10 @@ def _verdict(line: BudgetLine) -> tuple[str, str]:
 
 
 def _tail(message: Message) -> str:
-    """Return how many budgets there are beside the one in the headline."""
+    """Return how much there is beside what the headline names."""
     if message.kind == "welcome":
         return f"; {len(message.lines)} watched"
-    others = len(message.lines) - 1
+    others = len(message.lines) + len(message.months) - 1
     return f", and {others} more" if others else ""
 
 

@@ -10,7 +10,7 @@ import json
 from html import escape
 
 from alerts import phrases
-from alerts.message import BudgetLine, Message
+from alerts.message import BudgetLine, Message, MonthLine
 
 Block = dict[str, object]
 
@@ -38,6 +38,7 @@ def plain_text(message: Message, *, is_resent: bool = False) -> str:
         phrases.headline(message, HEADER_LIMIT, is_resent=is_resent),
         f"{phrases.introduction(message)}\n{phrases.provenance(message)}",
         *(_plain_budget(line, message) for line in message.lines),
+        *(f"{phrases.month_title(month)}\n  {phrases.month_meaning(month)}" for month in message.months),
         phrases.FOOTER,
     ]
     return "\n\n".join(paragraphs) + "\n"
@@ -46,7 +47,9 @@ def plain_text(message: Message, *, is_resent: bool = False) -> str:
 def html(message: Message, *, is_resent: bool = False) -> str:
     """Return the HTML part of an email: inline style, no image, no link, readable in light and dark."""
     title = escape(phrases.headline(message, HEADER_LIMIT, is_resent=is_resent))
-    budgets = "\n".join(_html_budget(line, message) for line in message.lines)
+    budgets = "\n".join(
+        [*(_html_budget(line, message) for line in message.lines), *(_html_month(month) for month in message.months)]
+    )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
@@ -74,9 +77,12 @@ def slack_body(message: Message, *, is_resent: bool = False) -> dict[str, object
         },
         _context(f"{phrases.introduction(message)} {phrases.provenance(message)}"),
     ]
-    sections = _fitting([_slack_section(line, message) for line in message.lines])
-    hidden = len(message.lines) - len(sections)
-    closing = [_context(f"and {phrases.counted(hidden, 'more budget')}: see marts.budget_status")] if hidden else []
+    wanted = [_slack_section(line, message) for line in message.lines] + [
+        _slack_month(month) for month in message.months
+    ]
+    sections = _fitting(wanted)
+    hidden = len(wanted) - len(sections)
+    closing = [_context(f"and {hidden} more: see marts.budget_status and marts.month_news")] if hidden else []
     return {
         "text": slack_text(message, is_resent=is_resent),
         "blocks": [*opening, *sections, *closing, _context(phrases.FOOTER)],
@@ -91,8 +97,9 @@ def slack_text(message: Message, *, is_resent: bool = False) -> str:
     """Return the fallback text, escaped, at most TEXT_LIMIT characters."""
     lines = [escape_mrkdwn(phrases.headline(message, HEADER_LIMIT, is_resent=is_resent))]
     room = TEXT_LIMIT - len(lines[0])
-    for line in message.lines:
-        sentence = escape_mrkdwn(f"{_title(line)}; {_spent(line, message)}")
+    sentences = [f"{_title(line)}; {_spent(line, message)}" for line in message.lines]
+    sentences += [phrases.month_title(month) for month in message.months]
+    for sentence in map(escape_mrkdwn, sentences):
         room -= len(sentence) + 1
         if room < 0:
             break
@@ -137,6 +144,24 @@ def _html_budget(line: BudgetLine, message: Message) -> str:
         f'<h2 style="font-size:16px;margin:16px 0 4px;padding-left:8px;{bar}">{escape(_title(line))}</h2>\n'
         f'<table style="border-collapse:collapse">\n{rows}</table>'
     )
+
+
+def _html_month(month: MonthLine) -> str:
+    """Return one month as a heading and a sentence."""
+    bar = f"border-left:4px solid {_COLOURS['unknown']}"
+    title = escape(phrases.month_title(month))
+    return (
+        f'<h2 style="font-size:16px;margin:16px 0 4px;padding-left:8px;{bar}">{title}</h2>\n'
+        f'<p style="margin:0">{escape(phrases.month_meaning(month))}</p>'
+    )
+
+
+def _slack_month(month: MonthLine) -> Block:
+    """Return one month as a section of plain text."""
+    return {
+        "type": "section",
+        "text": _plain_object(f"{phrases.month_title(month)}\n{phrases.month_meaning(month)}"),
+    }
 
 
 def _slack_section(line: BudgetLine, message: Message) -> Block:

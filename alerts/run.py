@@ -1,16 +1,19 @@
 """The two steps of a night that tell people: conclude, then deliver. Called by the front door.
 
-`conclude` turns `analysis.budget_state` into messages in the outbox, the thresholds marked as told in the same
-transaction. `deliver` sends what waits there and may run again by itself.
+`conclude` turns `analysis.budget_state` and `marts.month_news` into messages in the outbox, and marks what they say as
+told in the same transaction. `deliver` sends what waits there and may run again by itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from alerts.conclusions import BudgetConclusion, News, by_urgency, find_news, read_conclusions
 from alerts.deliver import DeliveryReport, deliver
-from alerts.message import Message
+from alerts.message import BudgetLine, Message, MessageKind, MonthLine
+from alerts.months import tell_months
 from alerts.outbox import (
     OutboxMessage,
     Told,
@@ -35,51 +38,68 @@ def conclude(
     """Put into the outbox what each route has to be told tonight; returns the new rows, none where nothing is new.
 
     A route is told of all its budgets the first time (the welcome digest, a baseline), later only of thresholds newly
-    crossed in the period that contains `as_of`, or on the last days of the one before. Raises RouteError before
-    anything is written.
+    crossed in the period that contains `as_of`, or on the last days of the one before. The default route, which is
+    finance's, also hears of months that were thought settled. Raises RouteError before anything is written.
     """
-    by_destination: dict[Destination, list[BudgetConclusion]] = {}
+    finance = find_destination(settings, None)
+    by_destination: dict[Destination, list[BudgetConclusion]] = {finance: []}
     for conclusion in read_conclusions(warehouse, as_of):
         by_destination.setdefault(find_destination(settings, conclusion.team), []).append(conclusion)
     queued: list[OutboxMessage] = []
     with state.transaction():
+        news = tell_months(warehouse, state, finance, as_of, now)
         for destination, conclusions in sorted(by_destination.items(), key=lambda item: item[0].route):
+            months = news if destination == finance else {}
+            telling = _Telling(state=state, destination=destination, months=months, as_of=as_of, now=now)
             tell = _tell_news if has_welcome(state, destination.audience) else _welcome
-            queued += tell(state, destination, conclusions, as_of, now)
+            queued += tell(telling, conclusions)
     return queued
 
 
-def _welcome(
-    state: StateStore, destination: Destination, conclusions: list[BudgetConclusion], as_of: date, now: datetime
-) -> list[OutboxMessage]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Telling:
+    """One route being told, as of when, and what months are news to it, by fingerprint."""
+
+    state: StateStore
+    destination: Destination
+    months: Mapping[str, MonthLine]
+    as_of: date
+    now: datetime
+
+    def queue(self, kind: MessageKind, lines: Sequence[BudgetLine], identity: Sequence[str]) -> list[OutboxMessage]:
+        """Queue a message with these budgets and the months, if there are any."""
+        months = tuple(self.months.values())
+        if not lines and not months:
+            return []
+        message = Message(
+            kind=kind, route=self.destination.route, as_of=self.as_of, lines=by_urgency(lines), months=months
+        )
+        return queue(self.state, self.destination, message, identity, self.now)
+
+
+def _welcome(telling: _Telling, conclusions: list[BudgetConclusion]) -> list[OutboxMessage]:
     """Queue the digest of all budgets of a route; what is crossed already counts as told."""
-    lines = by_urgency([conclusion.line for conclusion in conclusions if not conclusion.is_closed(as_of)])
+    lines = [conclusion.line for conclusion in conclusions if not conclusion.is_closed(telling.as_of)]
     if not lines:
-        return []
-    message = Message(kind="welcome", route=destination.route, as_of=as_of, lines=lines)
-    record_welcome(state, destination.audience, as_of, now)
+        return telling.queue("budget", [], sorted(telling.months))
+    record_welcome(telling.state, telling.destination.audience, telling.as_of, telling.now)
     for conclusion in conclusions:
         news = News(announced=None, included=conclusion.tellable)
-        record_told(state, _told(conclusion, news, "baseline"), as_of, now)
-    return queue(state, destination, message, [], now)
+        record_told(telling.state, _told(conclusion, news, "baseline"), telling.as_of, telling.now)
+    return telling.queue("welcome", lines, [])
 
 
-def _tell_news(
-    state: StateStore, destination: Destination, conclusions: list[BudgetConclusion], as_of: date, now: datetime
-) -> list[OutboxMessage]:
+def _tell_news(telling: _Telling, conclusions: list[BudgetConclusion]) -> list[OutboxMessage]:
     """Queue one message with all that is new for a route, if anything is."""
-    told = told_fingerprints(state, _fingerprints(conclusions))
+    told = told_fingerprints(telling.state, _fingerprints(conclusions))
     lines, announced = [], []
     for conclusion in conclusions:
-        news = find_news(conclusion, told, as_of)
-        record_told(state, _told(conclusion, news, "included"), as_of, now)
+        news = find_news(conclusion, told, telling.as_of)
+        record_told(telling.state, _told(conclusion, news, "included"), telling.as_of, telling.now)
         if news.announced is not None:
             lines.append(conclusion.line)
             announced.append(news.announced.fingerprint)
-    if not lines:
-        return []
-    message = Message(kind="budget", route=destination.route, as_of=as_of, lines=by_urgency(lines))
-    return queue(state, destination, message, sorted(announced), now)
+    return telling.queue("budget", lines, sorted([*announced, *telling.months]))
 
 
 def _fingerprints(conclusions: list[BudgetConclusion]) -> set[str]:

@@ -70,8 +70,12 @@ def spent(amount: int | str, *, crossed_on: date | None = None, **changes: objec
 def make_warehouse(rows: Sequence[BudgetRow], scopes: Sequence[tuple[str, str, str]] = ()) -> Warehouse:
     """Return a warehouse in memory that concluded `rows`; `scopes` are (budget, dimension, pattern)."""
     warehouse = Warehouse.in_memory()
-    for schema in ("settings", "analysis"):
+    for schema in ("settings", "analysis", "marts"):
         warehouse.execute(f"create schema {schema}")
+    warehouse.execute(
+        "create table marts.month_news (news varchar, source varchar, billing_month date, billing_currency varchar,"
+        " news_cost decimal(38, 12), load_id varchar)"
+    )
     for table in (*SETTINGS_TABLES, *ANALYSIS_TABLES):
         warehouse.execute(table.create_statement())
     marks = ", ".join("?" for _ in BudgetRow.__slots__)
