@@ -38,6 +38,8 @@ _COLUMNS = (
     "billing_currency",
     "crossed_on",
     "complete_through",
+    "month_status",
+    "is_month_restated",
     "includes_credits",
     "includes_tax",
     "includes_refunds",
@@ -58,6 +60,7 @@ select
     budget_state.team, budget_state.basis, budget_state.state, budget_state.spent_amount, budget_state.gross_amount,
     budget_state.net_amount, budget_state.limit_amount, budget_state.threshold_amount, budget_state.billing_currency,
     budget_state.crossed_on, budget_state.complete_through,
+    budget_state.month_status, budget_state.is_month_restated,
     coalesce(budget.includes_credits, false) as includes_credits,
     coalesce(budget.includes_tax, false) as includes_tax,
     coalesce(budget.includes_refunds, false) as includes_refunds,
@@ -194,6 +197,8 @@ def _budget(rows: Sequence[dict[str, Any]]) -> BudgetConclusion:
         period_start=first["period_start"],
         period_end=first["period_end"],
         complete_through=first["complete_through"],
+        month_status=first["month_status"],
+        is_month_restated=first["is_month_restated"],
     )
     return BudgetConclusion(team=first["team"], line=line, thresholds=thresholds)
 

@@ -47,6 +47,11 @@ class BudgetLine:
     """First day after the period."""
     complete_through: date | None
     """Last day on which every source is complete; None if unknown."""
+    month_status: str | None = None
+    """How settled the period's month is in its least settled source, as in `marts.month_status`; None in a message
+    that was queued before messages said so."""
+    is_month_restated: bool = False
+    """Whether one of the sources changed the month after it was final."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,9 +98,19 @@ def facts(line: BudgetLine, as_of: date) -> tuple[tuple[str, str], ...]:
         *_money_facts(line),
         *([("Crossed on", line.crossed_on.isoformat())] if line.crossed_on else []),
         ("Period", period),
+        *([("Month", month_text(line))] if line.month_status else []),
         ("Data complete through", _completeness(line.complete_through, as_of)),
         ("Basis", basis_text(line)),
     )
+
+
+def month_text(line: BudgetLine) -> str:
+    """Return `October 2026 is estimated`; a month that was changed after it was final says so."""
+    month = f"{line.period_start:%B %Y}"
+    if line.month_status == "no data":
+        return f"{month} has no data yet"
+    restated = "; restated in part" if line.is_month_restated and line.month_status != "restated" else ""
+    return f"{month} is {clean_name(line.month_status or '')}{restated}"
 
 
 def basis_text(line: BudgetLine) -> str:

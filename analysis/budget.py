@@ -5,7 +5,7 @@ Thresholds on actual spend look at every loaded day, complete or not: a missing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, localcontext
@@ -13,6 +13,8 @@ from typing import Literal
 
 State = Literal["ok", "crossed", "unknown"]
 
+STATUSES = ("no data", "open", "estimated", "restated", "final")
+"""How settled a month is in a source, as in `marts.month_status`; the least settled first."""
 _DIGITS = 76
 """Twice the digits of DECIMAL(38,12), so that no sum is rounded."""
 
@@ -49,6 +51,11 @@ def judge_thresholds(
         return [ThresholdState(threshold=threshold, state="unknown", crossed_on=None) for threshold in ordered]
     running = list(_running_totals(daily_spend))
     return [_judge(running, threshold) for threshold in ordered]
+
+
+def least_settled(statuses: Collection[str]) -> str:
+    """Return the status of a month from its status in each source; without any source there is no data."""
+    return min(statuses, key=STATUSES.index, default=STATUSES[0])
 
 
 def _judge(running: Sequence[tuple[date, Decimal]], threshold: Threshold) -> ThresholdState:

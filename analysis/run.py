@@ -11,17 +11,17 @@ from datetime import date
 from decimal import Decimal
 from typing import cast
 
-from analysis.budget import Threshold, judge_thresholds
+from analysis.budget import Threshold, judge_thresholds, least_settled
 from analysis.errors import AnalysisError
 from sql.contract import BUDGET_STATE, FINGERPRINT, WHOLE
 from sql.model import digest_of
 from sql.settings import settings_hash
 from sql.warehouse import Warehouse
 
-_VERSION = "2"
+_VERSION = "3"
 """Raised when a judgement below changes, so that unchanged inputs are judged again."""
 
-_MODELS = ("core.budget_daily_spend", "marts.budget_status")
+_MODELS = ("core.budget_daily_spend", "core.budget_source", "marts.budget_status", "marts.month_status")
 _THRESHOLDS = "settings.budget_threshold"
 _STATUS_COLUMNS = (
     "budget_id", "period_start", "period_end", "team", "basis", "spent_amount", "gross_amount", "net_amount",
@@ -51,7 +51,7 @@ def analyse(warehouse: Warehouse) -> bool:
 def _fingerprint(warehouse: Warehouse) -> str:
     """Return the hash of everything that the judgements are made from; raise AnalysisError before the first build."""
     built = warehouse.rows(
-        f"select model, billing_month, fingerprint from {FINGERPRINT.full_name} where model in (?, ?)"
+        f"select model, billing_month, fingerprint from {FINGERPRINT.full_name} where model in (?, ?, ?, ?)"
         " order by model, billing_month",
         _MODELS,
     )
@@ -63,12 +63,15 @@ def _fingerprint(warehouse: Warehouse) -> str:
 def _judged_rows(warehouse: Warehouse) -> list[tuple[object, ...]]:
     """Return the rows of `analysis.budget_state`, by budget, period and threshold amount."""
     spend, thresholds = _daily_spend(warehouse), _thresholds(warehouse)
+    months = _month_statuses(warehouse)
     rows = []
     query = f"select {', '.join(_STATUS_COLUMNS)}, state from marts.budget_status order by budget_id, period_start"
     for *values, state in warehouse.rows(query):
         status = dict(zip(_STATUS_COLUMNS, values, strict=True))
         budget = str(status["budget_id"])
         daily = None if state == "unknown" else spend.get((budget, status["period_start"]), {})
+        statuses = months.get((budget, status["period_start"]), frozenset())
+        status |= {"month_status": least_settled(statuses), "is_month_restated": "restated" in statuses}
         for judged in judge_thresholds(daily, thresholds.get(budget, [])):
             row = status | {
                 "threshold": judged.threshold.text,
@@ -95,6 +98,22 @@ def _daily_spend(warehouse: Warehouse) -> Mapping[tuple[str, object], dict[date,
     for budget, period_start, day, amount in rows:
         found.setdefault((str(budget), period_start), {})[cast("date", day)] = cast("Decimal", amount)
     return found
+
+
+def _month_statuses(warehouse: Warehouse) -> Mapping[tuple[str, object], frozenset[str]]:
+    """Return (budget, first day of the period) -> how settled that month is in the sources whose charges count.
+
+    Where no charge counts, it is every source.
+    """
+    rows = warehouse.rows(
+        "select status.budget_id, status.period_start, list(distinct months.status)"
+        " from marts.budget_status as status inner join marts.month_status as months"
+        " on months.billing_month = status.period_start"
+        " left join core.budget_source as source on source.budget_id = status.budget_id"
+        " and source.period_start = status.period_start and source.source = months.source"
+        " where status.matched_rows = 0 or source.source is not null group by all"
+    )
+    return {(str(budget), start): frozenset(map(str, cast("list[str]", found))) for budget, start, found in rows}
 
 
 def _thresholds(warehouse: Warehouse) -> Mapping[str, list[Threshold]]:

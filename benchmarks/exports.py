@@ -9,6 +9,9 @@
 | `additions/` | sixty files of some charges more for the last of them |
 | `csv/` | `million/` as csv.gz in two files |
 | `maps/` | `million/` as CUR 2.0, with MAP columns for tags, product, cost categories |
+| `ten-million-maps/` | `ten-million/` as CUR 2.0 |
+| `narrow/` | 20,000 charges as csv, 100 columns |
+| `wide/` | the same charges in 1,500 columns: most are tag keys, of which a row fills some ten |
 
 Run as `python -m benchmarks.exports FOLDER FIRST STEP`: writes every STEP-th file of a folder from the FIRST on, so
 that two processes share the work (`range()` feeds one thread only).
@@ -33,6 +36,15 @@ MONTH = date(2026, 11, 1)
 MILLION = 1_000_000
 SWAPS = 60
 _RESOURCES_PER_MILLION = 50_000
+_WIDE_ATTRIBUTES = 100
+_WIDE_TAG_KEYS = 1300
+_NOT_IN_NARROW = """
+    file_row_number, product_alarm_type, product_database_engine, product_durability, product_from_location,
+    product_from_location_type, product_max_iopsvolume, product_storage_class, product_to_location,
+    product_transfer_type, product_version, product_volume_api_name, product_volume_type, product_ecu,
+    product_intel_avx2_available, product_gpu_memory, product_capacitystatus, product_classicnetworkingsupport,
+    product_pre_installed_sw"""
+"""Columns that staging does not read, so that 100 of the 118 are left."""
 _PARQUET = "format parquet, compression snappy"
 
 
@@ -46,6 +58,7 @@ class ExportFile:
     after_row: int = MILLION
     rows_of_month: int = MILLION
     source: str | None = None
+    """Path below `data/` of the file that `query` reads."""
     query: str = ""
     options: str = _PARQUET
 
@@ -134,14 +147,47 @@ def _csv() -> Iterator[ExportFile]:
     for number in range(2):
         yield ExportFile(
             name=f"bench-{number + 1:05d}.csv.gz",
-            source="million",
+            source="million/bench-00001.snappy.parquet",
             query=f"select * from delivered where file_row_number % 2 = {number}",
             options="format csv, header, compression gzip",
         )
 
 
 def _maps() -> Iterator[ExportFile]:
-    yield ExportFile(name="bench-00001.snappy.parquet", source="million", query=_sql("maps.sql"))
+    for file in _million():
+        yield ExportFile(name=file.name, source=f"million/{file.name}", query=_sql("maps.sql"))
+
+
+def _ten_million_maps() -> Iterator[ExportFile]:
+    for file in _ten_million():
+        yield ExportFile(name=file.name, source=f"ten-million/{file.name}", query=_sql("maps.sql"))
+
+
+def _narrow() -> Iterator[ExportFile]:
+    yield _small_csv("narrow", "")
+
+
+def _wide() -> Iterator[ExportFile]:
+    attributes = [_seldom(f"product/attribute{number:02d}", number, of=50) for number in range(_WIDE_ATTRIBUTES)]
+    keys = [_seldom(f"resourceTags/user:key-{number:04d}", number, of=130) for number in range(_WIDE_TAG_KEYS)]
+    yield _small_csv("wide", ", ".join([*attributes, *keys]))
+
+
+def _small_csv(name: str, further: str) -> ExportFile:
+    """Return 20,000 charges of the earliest month of `small` as CSV, with `further` columns."""
+    return ExportFile(
+        name=f"{name}-00001.csv",
+        month=month_before(MONTH, 3),
+        source=f"small/bench-{month_before(MONTH, 3):%Y-%m}.snappy.parquet",
+        query=f"select * exclude ({_NOT_IN_NARROW}), {further} from delivered where file_row_number < 20000",
+        options="format csv, header",
+    )
+
+
+def _seldom(name: str, number: int, of: int) -> str:
+    """Return a column that one resource in `of` has a value in."""
+    drawn = "hash(line_item_resource_id) % 1000003"
+    return f"case when ({drawn} + {number * 7919}) % {of} = 0 then 'value-' || {drawn} % 50 end as \"{name}\""
 
 
 _FOLDERS = {
@@ -152,6 +198,9 @@ _FOLDERS = {
     "additions": _additions,
     "csv": _csv,
     "maps": _maps,
+    "ten-million-maps": _ten_million_maps,
+    "narrow": _narrow,
+    "wide": _wide,
 }
 
 
@@ -195,8 +244,8 @@ def _derived(warehouse: Warehouse, file: ExportFile) -> str:
     """Make the view `delivered` over the file that this one is made from, and return the query."""
     from sql.warehouse import literal
 
-    [path] = paths_of(str(file.source))
-    warehouse.execute(f"create view delivered as from read_parquet({literal(str(path))}, file_row_number = true)")
+    path = literal(str(DATA / str(file.source)))
+    warehouse.execute(f"create view delivered as from read_parquet({path}, file_row_number = true)")
     return file.query
 
 

@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 
 from benchmarks.configuration import write_configuration
 from benchmarks.exports import DATA, MONTH, SWAPS, deliver, month_before, paths_of
+from benchmarks.fetching import OBJECTS, distant_bucket
 from benchmarks.process import Figures, run_overrun, run_work
 
 AS_OF = "2026-12-02"
@@ -45,13 +46,16 @@ class Measure:
     run: Callable[[], Iterator[Result]]
 
 
-def load(folder: str, label: str, bar: float | None) -> Iterator[Result]:
-    """Measure a load against the bare one."""
+def load(folder: str, label: str, bar: float | None, peak_bar: float | None = None) -> Iterator[Result]:
+    """Measure a load against the bare one, and its peak memory where that has a bar."""
     paths = paths_of(folder)
     loads, bares = _pairs(lambda: _warehouse_work("load", paths), lambda: _warehouse_work("bare", paths))
     ratio = _ratio([figures.work_seconds for figures in loads], [figures.work_seconds for figures in bares])
     seconds = f"{_median_work(loads):.1f} against {_median_work(bares):.1f} CPU s, {bares[0].said['columns']} columns"
     yield Result(measure=f"load {label}", figure=ratio, unit="x bare", bar=bar, detail=seconds)
+    if peak_bar is not None:
+        peak = max(figures.peak_mb for figures in loads)
+        yield Result(measure=f"peak memory of the load {label}", figure=peak, unit="MB", bar=peak_bar)
 
 
 def night(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
@@ -65,11 +69,52 @@ def night(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
     yield Result(measure=f"peak memory of the night {label}", figure=peak, unit="MB", bar=peak_bar)
 
 
+def wide() -> Iterator[Result]:
+    """Measure `overrun ingest` of a report of 1,500 columns against 100 columns, and against DuckDB's bare reading."""
+    [narrow_path], [wide_path] = paths_of("narrow"), paths_of("wide")
+    ingests, narrows = _pairs(lambda: _ingest(wide_path), lambda: _ingest(narrow_path))
+    spent, least = [item.cpu_seconds for item in ingests], [item.cpu_seconds for item in narrows]
+    yield Result(
+        measure="ingest of 1,500 columns",
+        figure=_ratio(spent, least),
+        unit="x narrow",
+        bar=3.0,
+        detail=f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s, 20k rows of csv",
+    )
+    ingests, reads = _pairs(lambda: _ingest(wide_path), lambda: _warehouse_work("read", [wide_path]))
+    spent, least = [item.cpu_seconds for item in ingests], [item.cpu_seconds for item in reads]
+    yield Result(
+        measure="ingest of 1,500 columns",
+        figure=_ratio(spent, least),
+        unit="x read",
+        bar=1.3,
+        detail=f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s",
+    )
+    peak = max(item.peak_mb for item in ingests)
+    yield Result(measure="peak memory of 1,500 columns", figure=peak, unit="MB", bar=800)
+
+
 def startup() -> Iterator[Result]:
     """Measure `overrun --help`."""
     run_overrun("--help")
     seconds = [run_overrun("--help").cpu_seconds for _ in range(5)]
     yield Result(measure="overrun --help", figure=statistics.median(seconds), unit="CPU s", bar=0.15)
+
+
+def fetch() -> Iterator[Result]:
+    """Measure the fetch of many objects from a distant bucket against one after the other, by the clock."""
+    with distant_bucket() as port:
+        ours, plain = _pairs(lambda: _fetch_work("fetch", port), lambda: _fetch_work("fetch-plainly", port))
+    seconds = [statistics.median(item.said["seconds"] for item in figures) for figures in (ours, plain)]
+    ratio = _ratio([item.said["seconds"] for item in ours], [item.said["seconds"] for item in plain])
+    detail = f"{seconds[0]:.1f} against {seconds[1]:.1f} s"
+    yield Result(measure=f"fetch of {OBJECTS} objects", figure=ratio, unit="x one by one", bar=0.33, detail=detail)
+
+
+def _fetch_work(work: str, port: str) -> Figures:
+    """Run a fetch into a folder of its own."""
+    with _folder() as folder:
+        return run_work(work, port, folder)
 
 
 def swaps() -> Iterator[Result]:
@@ -205,6 +250,13 @@ def _first_night(paths: list[Path]) -> Figures:
         return _nightly(write_configuration(folder))
 
 
+def _ingest(path: Path) -> Figures:
+    """Return the figures of `overrun ingest` of one file."""
+    with _folder() as folder:
+        deliver(folder / "export", month_before(MONTH, 3), [path])
+        return run_overrun("ingest", "--config", write_configuration(folder))
+
+
 def _nightly(configuration: Path) -> Figures:
     """Run a night."""
     return run_overrun("nightly", "--config", configuration, "--as-of", AS_OF)
@@ -249,16 +301,23 @@ def _folder() -> Iterator[Path]:
 
 MEASURES: tuple[Measure, ...] = (
     Measure(name="help", folders=(), run=startup),
+    Measure(name="fetch", folders=(), run=fetch),
     Measure(name="load-1M", folders=("million",), run=lambda: load("million", "1M parquet", 1.45)),
     Measure(
         name="load-1M-maps", folders=("million", "maps"), run=lambda: load("maps", "1M parquet, CUR 2.0 maps", 1.45)
     ),
-    Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.6)),
+    Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.8)),
+    Measure(name="wide", folders=("small", "narrow", "wide"), run=wide),
     Measure(name="night-1M", folders=("million",), run=lambda: night("million", "1M", 800)),
     Measure(name="swaps", folders=("small", "additions"), run=swaps),
     Measure(name="year", folders=("million", "earlier", "additions"), run=year),
     Measure(name="load-10M", folders=("ten-million",), run=lambda: load("ten-million", "10M parquet", 1.45)),
+    Measure(
+        name="load-10M-maps",
+        folders=("ten-million", "ten-million-maps"),
+        run=lambda: load("ten-million-maps", "10M parquet, CUR 2.0 maps", 1.6, 1300),
+    ),
     Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
 )
-QUICK = ("help", "load-1M", "load-1M-maps", "load-1M-csv", "night-1M")
+QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "wide", "night-1M")
 """What needs no more than a million charges."""

@@ -1,7 +1,8 @@
 """Pieces of work that are measured, each in a process of its own; the figures go to stdout as JSON.
 
 `bare` is what any load has to do at the least: every delivered column that staging reads, from file to table, with the
-same storage version, threads and order, checkpoint included. `load` is the product's own, of a delivery that is landed.
+same storage version, threads and order, checkpoint included; `read` is the same of every column. `load` is the
+product's own, of a delivery that is landed.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
+from benchmarks.fetching import fetch, fetch_plainly
 from ingest.dataset import Described, describe_files, flattened
 from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.discover import DATASETS
 from ingest.formats import DeliveredColumn, table_function
-from ingest.landed import columns_of, create_macros
+from ingest.landed import by_folded_name, columns_of, create_macros
 from ingest.load import LoadOptions, load_delivery
 from ingest.scan import staging_text
 from ingest.source import SourceSettings
@@ -55,7 +57,8 @@ def columns_read(described: Described) -> list[DeliveredColumn]:
     columns = list(flattened(described.groups[0].shape.columns))
     staging = described.dataset.staging
     words = set(re.findall(r"\w+", staging_text(f"{staging}.sql") + staging_text(f"{staging}.scan.sql")))
-    read = [column for item in described.dataset.fields if item.name in words for column in columns_of(item, columns)]
+    named = by_folded_name(columns)
+    read = [column for item in described.dataset.fields if item.name in words for column in columns_of(item, named)]
     derived = " ".join(described.dataset.derive(columns).values())
     read += [column for column in columns if re.search(rf"(?<!\w){re.escape(column.reference)}(?!\w)", derived)]
     return list(dict.fromkeys(read))
@@ -63,20 +66,30 @@ def columns_read(described: Described) -> list[DeliveredColumn]:
 
 def bare(arguments: Sequence[str]) -> dict[str, float]:
     """Write the columns that staging reads to a table: WAREHOUSE MONTH FILE..."""
+    return _written(arguments, columns_read)
+
+
+def read(arguments: Sequence[str]) -> dict[str, float]:
+    """Write every column to a table: WAREHOUSE MONTH FILE..."""
+    return _written(arguments, lambda described: list(described.columns()))
+
+
+def _written(arguments: Sequence[str], chosen: Callable[[Described], list[DeliveredColumn]]) -> dict[str, float]:
+    """Write the chosen columns of a delivery to a table."""
     delivery = delivery_of([Path(name) for name in arguments[2:]], date.fromisoformat(arguments[1]))
     with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
         described = describe_files(delivery.files, DATASETS[_SOURCE.kind], warehouse)
-        read = columns_read(described)
+        columns = chosen(described)
         [group] = described.groups
         source = table_function(group.shape, [file.path for file in group.files])
 
         def write() -> None:
             warehouse.execute(
-                f"create table bare as select {', '.join(column.reference for column in read)} from {source}"
+                f"create table bare as select {', '.join(column.reference for column in columns)} from {source}"
             )
             warehouse.checkpoint()
 
-        return measured(write) | {"columns": len(read)}
+        return measured(write) | {"columns": len(columns)}
 
 
 def load(arguments: Sequence[str]) -> dict[str, float]:
@@ -139,7 +152,15 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-_WORK = {"bare": bare, "load": load, "swap": swap, "query": query}
+_WORK = {
+    "bare": bare,
+    "read": read,
+    "load": load,
+    "swap": swap,
+    "query": query,
+    "fetch": fetch,
+    "fetch-plainly": fetch_plainly,
+}
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(_WORK[sys.argv[1]](sys.argv[2:])))

@@ -1,7 +1,8 @@
 """Checksums of delivered files, remembered so that an unchanged file is read once.
 
-A remembered checksum is trusted where path, size, modification time and inode are the same, and the file was not
-written in the two seconds before it was read: within those a second write could leave the same time.
+The checksum of a file on disk is trusted where path, size, modification time and inode are the same, and the file was
+not written in the two seconds before it was read: within those a second write could leave the same time. What lies at a
+provider (`s3://bucket/key`) is trusted where its size and entity tag are the same.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Checksums:
         self._seen = {str(row[0]): row for row in rows}
         self._changed: dict[str, tuple[object, ...]] = {}
         self._earlier: dict[str, str] = {}
+        self._by_stamp = {(_root(str(row[0])), row[1], row[2]): str(row[3]) for row in rows if _root(str(row[0]))}
 
     def file(self, path: Path, name: str) -> DeliveredFile:
         """Return `path` with its checksum; raises SourceUnreadable where it cannot be read."""
@@ -48,25 +50,50 @@ class Checksums:
             self._changed[str(path)] = row
         return DeliveredFile(name=name, path=path, size=stat.st_size, sha256=sha256)
 
+    def remembered(self, place: str, size: int, stamp: str) -> str | None:
+        """Return the checksum of what lies at a place of a provider, where it is as it was remembered.
+
+        Equal content bears an equal entity tag within one bucket, so a copy under another key is known too.
+        """
+        seen = self._seen.get(place)
+        if seen is not None and seen[1:3] == (size, stamp):
+            return str(seen[3])
+        return self._by_stamp.get((_root(place), size, stamp))
+
+    def remember(self, place: str, size: int, stamp: str, sha256: str) -> None:
+        """Remember what lies at a place of a provider."""
+        seen = self._seen.get(place)
+        if seen is not None and seen[1:4] == (size, stamp, sha256):
+            return
+        months = None
+        if seen is not None and seen[4] is not None:
+            if seen[3] == sha256:
+                months = seen[4]
+            else:
+                self._earlier[place] = str(seen[4])
+        row = (place, size, stamp, sha256, months)
+        self._seen[place] = self._changed[place] = row
+        self._by_stamp[_root(place), size, stamp] = sha256
+
     def months(self, file: DeliveredFile) -> list[str] | None:
         """Return the months of a file's rows as they were remembered, or None."""
-        seen = self._seen.get(str(file.path))
+        seen = self._seen.get(file.place)
         return None if seen is None or seen[4] is None else [month for month in str(seen[4]).split(",") if month]
 
     def remember_months(self, file: DeliveredFile, months: list[str]) -> None:
         """Remember the months of a file's rows."""
-        row = (*self._seen[str(file.path)][:4], ",".join(months))
-        self._seen[str(file.path)] = row
-        if str(file.path) in self._changed:
-            self._changed[str(file.path)] = row
+        row = (*self._seen[file.place][:4], ",".join(months))
+        self._seen[file.place] = row
+        if file.place in self._changed:
+            self._changed[file.place] = row
 
     def earlier_months(self, file: DeliveredFile) -> list[str]:
         """Return the months that a file had rows of before it was written again; none where it is as it was."""
-        return [month for month in self._earlier.get(str(file.path), "").split(",") if month]
+        return [month for month in self._earlier.get(file.place, "").split(",") if month]
 
     def forget(self, file: DeliveredFile) -> None:
         """Do not remember a file as it is now, so that the next night sees the same change again."""
-        self._changed.pop(str(file.path), None)
+        self._changed.pop(file.place, None)
 
     def save(self) -> None:
         """Write what was newly read to the ledger."""
@@ -77,3 +104,8 @@ class Checksums:
                 self._warehouse.execute(f"delete from {SEEN_FILE.full_name} where path = ?", [row[0]])
                 self._warehouse.execute(f"insert into {SEEN_FILE.full_name} values (?, ?, ?, ?, ?)", row)
         self._changed.clear()
+
+
+def _root(place: str) -> str:
+    """Return the bucket of a provider's place; empty for a file on disk."""
+    return place[: place.find("/", len("s3://"))] if place.startswith("s3://") else ""

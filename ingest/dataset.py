@@ -34,6 +34,10 @@ class Dataset:
     """DuckDB types that nested NDJSON columns are declared with."""
     null_text: str | None = None
     """A word that stands for null in text columns."""
+    is_amortised: bool = False
+    """Whether EffectiveCost is worked out here, by `<staging>.unused.sql` and `<staging>.commitments.sql`."""
+    effective_cost_state: str = "unproven"
+    """What is known of EffectiveCost where it is not worked out here: unproven or as delivered."""
     is_expected: Callable[[str], bool] = field(default=lambda _: False)
     """Whether a delivered column that no field takes is part of the format, so that it does not count as unknown."""
 

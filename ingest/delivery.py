@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -17,6 +17,13 @@ class DeliveredFile:
     path: Path
     size: int
     sha256: str
+    origin: str = ""
+    """Where the provider keeps it, as s3://bucket/key; empty for a file that is read where it lies."""
+
+    @property
+    def place(self) -> str:
+        """Return the name under which its checksum is remembered."""
+        return self.origin or str(self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,18 @@ class Delivery:
     def size(self) -> int:
         """Return the bytes of all files."""
         return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A delivery whose files have still to be fetched, once it is known that they are wanted."""
+
+    source: str
+    billing_month: date
+    version: str | None
+    """None where the checksum of a file is not known before it is fetched."""
+    fetch: Callable[[], Delivery]
+    """Fetch what is not there and return the delivery; raises IngestError."""
 
 
 def version_of(files: Iterable[DeliveredFile], currency: str | None = None) -> str:

@@ -7,26 +7,30 @@ belongs to the months of its rows, so one new file touches those months only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import duckdb
 
 from ingest.aws.cur import CUR
 from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys
+from ingest.aws.offers import S3Source, open_source
+from ingest.aws.s3 import S3Object
 from ingest.checksums import Checksums
 from ingest.dataset import Dataset, Described, describe_files
-from ingest.delivery import DeliveredFile, Delivery, version_of
+from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
 from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
 from ingest.focus.export import FOCUS
 from ingest.formats import SUFFIXES, format_of
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
+from ingest.landing import FETCHING
 from ingest.listing import list_files
-from ingest.source import SourceKind, SourceSettings
+from ingest.source import S3Location, SourceKind, SourceSettings
+from ingest.unpack import unpacked
 from sql.warehouse import Warehouse, quoted
 
 DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
@@ -54,25 +58,33 @@ class Vanished:
 class Discovered:
     """What a source offers: its deliveries, the problems of single months, and files that are passed over."""
 
-    deliveries: list[Delivery] = field(default_factory=list)
+    deliveries: list[Delivery | Offer] = field(default_factory=list)
     problems: list[SourceUnreadable] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
     vanished: list[Vanished] = field(default_factory=list)
 
 
-def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
-    """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed."""
-    if not source.location.exists():
+def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums, landing: Path) -> Discovered:
+    """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed.
+
+    `landing` is where files of S3 are looked up and fetched to where their rows tell the month.
+    """
+    location = source.location
+    if isinstance(location, S3Location):
+        return _in_s3(source, open_source(source, location, checksums, landing), warehouse, checksums)
+    if not location.exists():
         raise SourceUnreadable(
-            f"{source.location} does not exist", source=source.name, hint="check `location` of the [[source]]"
+            f"{location} does not exist", source=source.name, hint="check `location` of the [[source]]"
         )
-    manifests, problems = _manifests(source)
+    manifests, problems = _manifests(source, location)
     if not manifests and not problems:
-        return _loose(source, warehouse, checksums)
+        paths, passed_over = _listed(location)
+        listing = _Listing(paths, passed_over, lambda: [checksums.file(path, path.name) for path in paths])
+        return _loose(source, listing, warehouse, checksums)
     found = Discovered(problems=[error for error in problems if _concerns(source, error)])
     for manifest in (manifest for manifest in manifests if source.covers(manifest.billing_month)):
         try:
-            paths = resolve_keys(source.location, manifest)
+            paths = resolve_keys(location, manifest)
             files = tuple(checksums.file(path, path.name) for path in paths)
         except SourceUnreadable as error:
             error.located(source=source.name, billing_month=manifest.billing_month)
@@ -83,24 +95,70 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums)
     return found
 
 
+def _in_s3(source: SourceSettings, s3: S3Source, warehouse: Warehouse, checksums: Checksums) -> Discovered:
+    """Return what a source in S3 offers, by manifest or as loose files."""
+    if source.kind == "aws-export":
+        offers, problems, has_manifests = s3.by_manifest()
+        if has_manifests:
+            for problem in problems:
+                problem.located(source=source.name)
+            return Discovered(deliveries=[*offers], problems=[error for error in problems if _concerns(source, error)])
+    objects = s3.loose()
+    readable = [item for item in objects if format_of(item.path) is not None and not _is_manifest(item.path)]
+    passed_over = [item.name for item in objects if item not in set(readable)]
+    listing = _Listing([item.path for item in readable], passed_over, lambda: _loose_files(source, s3, readable))
+    found = _loose(source, listing, warehouse, checksums)
+    loose = [delivery for delivery in found.deliveries if isinstance(delivery, Delivery)]
+    found.deliveries = [s3.offer_of(delivery, readable) for delivery in loose]
+    return found
+
+
+def _loose_files(source: SourceSettings, s3: S3Source, items: Sequence[S3Object]) -> list[DeliveredFile]:
+    """Return loose files with their checksums: those that are not known, or whose months are not, are fetched."""
+    needs_months = _period_of(source) == "from-rows"
+    known = {item: s3.known(item) for item in items}
+    there = {
+        item: file
+        for item, file in known.items()
+        if file is not None and not (needs_months and s3.checksums.months(file) is None)
+    }
+    missing = [item for item in items if item not in there]
+    fetched = dict(zip(missing, s3.fetched(missing, s3.folder / FETCHING), strict=True))
+    return [there.get(item) or fetched[item] for item in items]
+
+
 def _concerns(source: SourceSettings, error: SourceUnreadable) -> bool:
     """Return whether a problem is about a month that belongs to the source, or about no certain month."""
     return error.billing_month is None or source.covers(error.billing_month)
 
 
-def _manifests(source: SourceSettings) -> tuple[list[Manifest], list[SourceUnreadable]]:
+def _manifests(source: SourceSettings, location: Path) -> tuple[list[Manifest], list[SourceUnreadable]]:
     """Return the manifests of a source that has any; problems know their source."""
-    if source.kind != "aws-export" or not source.location.is_dir():
+    if source.kind != "aws-export" or not location.is_dir():
         return [], []
-    manifests, problems = newest_manifests(source.location)
+    manifests, problems = newest_manifests(location)
     for problem in problems:
         problem.located(source=source.name)
     return manifests, problems
 
 
-def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -> Discovered:
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Files without a manifest: where those stand that are read, what is passed over, and how the former are had."""
+
+    paths: Sequence[PurePath]
+    passed_over: list[str]
+    files: Callable[[], list[DeliveredFile]]
+
+
+def _period_of(source: SourceSettings) -> str | None:
+    """Return the month of a source's loose files, or from-rows."""
+    return source.period or (None if source.kind == "aws-export" else "from-rows")
+
+
+def _loose(source: SourceSettings, listing: _Listing, warehouse: Warehouse, checksums: Checksums) -> Discovered:
     """Return the deliveries of files without a manifest."""
-    paths, passed_over = _listed(source.location)
+    paths, passed_over = listing.paths, listing.passed_over
     if not paths:
         if passed_over:
             raise SourceUnreadable(
@@ -110,9 +168,7 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
             )
         return Discovered()
     _refuse_runs(paths, source)
-    files, repeated = _distinct([checksums.file(path, path.name) for path in paths])
-    passed_over += [f"{file.name} (same content as another)" for file in repeated]
-    period = source.period or (None if source.kind == "aws-export" else "from-rows")
+    period = _period_of(source)
     if period is None and all(_PERIOD_FOLDER.search(path.as_posix()) for path in paths):
         return Discovered()
     if period is None:
@@ -121,9 +177,10 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
             source=source.name,
             hint='set `period = "2026-10"` or `period = "from-rows"` in the [[source]]',
         )
-    found = Discovered(passed_over=passed_over)
+    files, repeated = _distinct(listing.files())
+    found = Discovered(passed_over=[*passed_over, *(f"{file.name} (same content as another)" for file in repeated)])
     if period == "from-rows":
-        found.deliveries = _by_month(source, files, warehouse, checksums)
+        found.deliveries += _by_month(source, files, warehouse, checksums)
         months = {delivery.billing_month for delivery in found.deliveries}
         found.vanished = [gone for gone in _vanished(files, checksums) if gone.billing_month not in months]
     else:
@@ -133,7 +190,7 @@ def _loose(source: SourceSettings, warehouse: Warehouse, checksums: Checksums) -
     return found
 
 
-def _refuse_runs(paths: Sequence[Path], source: SourceSettings) -> None:
+def _refuse_runs(paths: Sequence[PurePath], source: SourceSettings) -> None:
     """Refuse several runs of an export that repeats the month to date, as Azure's does: added up they count twice."""
     runs: dict[str, set[str]] = {}
     for path in paths:
@@ -163,7 +220,7 @@ def _listed(location: Path) -> tuple[list[Path], list[str]]:
     return readable, [path.name for path in visible if path not in set(readable)]
 
 
-def _is_manifest(path: Path) -> bool:
+def _is_manifest(path: PurePath) -> bool:
     """Return whether a file is a provider's list of files, whatever its form."""
     return path.name.lower().endswith("manifest.json")
 
@@ -198,11 +255,14 @@ def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vani
 def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
     """Return the billing months of a file's rows, YYYY-MM."""
     try:
-        described = describe_files([file], DATASETS[source.kind], warehouse)
-        create_landed_view(warehouse, described, None)
-        rows = warehouse.rows(f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1")
-        if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
-            raise _without_month(described, file, warehouse)
+        with unpacked(warehouse, [file]) as files:
+            described = describe_files(files, DATASETS[source.kind], warehouse)
+            create_landed_view(warehouse, described, None, read_by=described.dataset.month)
+            rows = warehouse.rows(
+                f"select distinct strftime({described.dataset.month}, '%Y-%m') from landed order by 1"
+            )
+            if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
+                raise _without_month(described, file, warehouse)
     except (SourceUnreadable, LoadRefused) as error:
         raise error.located(source=source.name) from error
     except duckdb.Error as error:

@@ -3,6 +3,7 @@
     IngestError
     ├── SourceUnreadable   cannot be listed, read or recognised: missing, truncated, zero bytes, not an export
     ├── SourceConflict     another source already holds this payer and month
+    ├── AccountsUnlisted   the organisation does not list its accounts; a note, which no exit code speaks of
     └── LoadRefused        read, but totals, casts, field counts or keys fail, or the month shrank
 
 Each leaves the last good version of the month in place; the other sources go on.
@@ -51,6 +52,10 @@ class SourceUnreadable(IngestError):
 
 class SourceConflict(IngestError):
     """Two sources deliver the same payer and month."""
+
+
+class AccountsUnlisted(IngestError):
+    """The organisation does not list its accounts or their tags; what it listed last stands."""
 
 
 class LoadRefused(IngestError):

@@ -15,7 +15,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Literal
 
 import duckdb
@@ -30,6 +30,8 @@ Format = Literal["csv", "parquet", "ndjson"]
 SUFFIXES: Mapping[str, Format] = {
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".csv.zip": "csv",
+    ".zip": "csv",
     ".parquet": "parquet",
     ".json": "ndjson",
     ".json.gz": "ndjson",
@@ -62,7 +64,7 @@ class FileShape:
     columns: tuple[DeliveredColumn, ...]
 
 
-def format_of(path: Path) -> Format | None:
+def format_of(path: PurePath) -> Format | None:
     """Return the format that the name of `path` stands for, or None where it is none that is read."""
     name = path.name.lower()
     matches = [suffix for suffix in SUFFIXES if name.endswith(suffix)]

@@ -6,7 +6,8 @@ One SELECT per group of files of one shape; absent columns are NULL. Beside each
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -20,6 +21,7 @@ from ingest.formats import EXTRA_FIELD, DeliveredColumn, row_position, table_fun
 from sql.parts import next_month
 from sql.warehouse import Warehouse, quoted
 
+_WORD = re.compile(r"\w+")
 MACROS = (
     "instant",
     "finite_number",
@@ -29,6 +31,7 @@ MACROS = (
     "gcp_tags",
     "not_json",
     "aws_region_of_usage_type",
+    "aws_amortised",
 )
 
 
@@ -45,14 +48,22 @@ def macro_text(name: str) -> str:
 
 
 def create_landed_view(
-    warehouse: Warehouse, described: Described, month: date | None, *, is_padded: bool = False
+    warehouse: Warehouse,
+    described: Described,
+    month: date | None,
+    *,
+    is_padded: bool = False,
+    read_by: str | None = None,
 ) -> None:
     """Make the view `landed` over a delivery; with `month`, over the rows of that month alone.
 
-    With `is_padded`, CSV rows that do not fit their header are read too, and `is_uneven` says which.
+    With `is_padded`, CSV rows that do not fit their header are read too, and `is_uneven` says which. With `read_by`,
+    the text of the query that will read it, fields that the text does not name are NULL: tags out of a thousand
+    columns take as long to plan as the rest to read.
     """
+    words = None if read_by is None else frozenset(_WORD.findall(f"{read_by} {described.dataset.month}"))
     body = "\nunion all\n".join(
-        _group_select(described.dataset, group, position, is_padded=is_padded)
+        _group_select(described.dataset, group, position, words, is_padded=is_padded)
         for position, group in enumerate(described.groups, start=1)
     )
     if month is not None:
@@ -78,17 +89,26 @@ def unknown_columns(described: Described) -> list[str]:
     return [name for name in names if folded(name) not in known and not described.dataset.is_expected(name)]
 
 
-def columns_of(item: Field, columns: Sequence[DeliveredColumn]) -> list[DeliveredColumn]:
-    """Return the columns that deliver a field, best name first; headers that differ in case only are all of them."""
-    found: list[DeliveredColumn] = []
-    for name in (item.name, *item.aliases):
-        found += [column for column in columns if folded(column.name) == folded(name) and column not in found]
-    return found
+def by_folded_name(columns: Iterable[DeliveredColumn]) -> Mapping[str, Sequence[DeliveredColumn]]:
+    """Return the columns by their folded names, in order; headers that differ in case only are under one."""
+    named: dict[str, list[DeliveredColumn]] = {}
+    for column in columns:
+        named.setdefault(folded(column.name), []).append(column)
+    return named
 
 
-def _group_select(dataset: Dataset, group: FileGroup, position: int, *, is_padded: bool) -> str:
-    """Return the SELECT over the files of one shape."""
+def columns_of(item: Field, named: Mapping[str, Sequence[DeliveredColumn]]) -> list[DeliveredColumn]:
+    """Return the columns, given by folded name, that deliver a field, best name first."""
+    names = dict.fromkeys(folded(name) for name in (item.name, *item.aliases))
+    return [column for name in names for column in named.get(name, ())]
+
+
+def _group_select(
+    dataset: Dataset, group: FileGroup, position: int, words: frozenset[str] | None, *, is_padded: bool
+) -> str:
+    """Return the SELECT over the files of one shape; with `words`, values of the fields among them alone."""
     columns = list(flattened(group.shape.columns))
+    named = by_folded_name(columns)
     derived = dataset.derive(columns)
     items = [
         "filename as file_name",
@@ -97,7 +117,8 @@ def _group_select(dataset: Dataset, group: FileGroup, position: int, *, is_padde
         f"{_unevenness(group, is_padded=is_padded)} as is_uneven",
     ]
     for item in dataset.fields:
-        items += _field_items(item, columns, derived, dataset.null_text)
+        is_read = words is None or words.issuperset(_WORD.findall(item.name))
+        items += _field_items(item, columns_of(item, named), derived, dataset.null_text, is_read=is_read)
     source = table_function(group.shape, [file.path for file in group.files], is_padded=is_padded)
     return f"select {', '.join(items)} from {source}"
 
@@ -110,14 +131,13 @@ def _unevenness(group: FileGroup, *, is_padded: bool) -> str:
 
 
 def _field_items(
-    item: Field, columns: Sequence[DeliveredColumn], derived: Mapping[str, str], null_text: str | None
+    item: Field, found: Sequence[DeliveredColumn], derived: Mapping[str, str], null_text: str | None, *, is_read: bool
 ) -> list[str]:
     """Return the select items of one field: its value, and the delivered text where that did not convert."""
     sql_type = SQL_TYPES[item.type]
-    found = columns_of(item, columns)
     expressions = [conversion(item, column, null_text) for column in found]
     expressions += [derived[item.name]] if item.name in derived else []
-    items = [f"cast({_first_of(expressions)} as {sql_type}) as {quoted(item.name)}"]
+    items = [f"cast({_first_of(expressions if is_read else [])} as {sql_type}) as {quoted(item.name)}"]
     if item.type in CONVERTED:
         failures = [failure for column in found if (failure := unconverted(item, column, null_text))]
         failures += [derived[f"bad_{item.name}"]] if f"bad_{item.name}" in derived else []

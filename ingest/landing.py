@@ -1,4 +1,4 @@
-"""Landing: delivered files copied, unchanged, to `landing/<source>/<month>/<version>/`.
+"""Landing: delivered files, unchanged, in `landing/<source>/<month>/<version>/`.
 
 A delivery appears there whole or not at all: files are copied into a temporary directory, synced, and the directory is
 renamed. `delivery.json` beside the files says what they are, so that a rebuild needs nothing else.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from ingest.errors import SourceUnreadable
 from sql.files import (
     TEMPORARY_MARK,
     copy_file,
+    link_file,
     make_directory,
     remove_tree,
     rename,
@@ -26,9 +29,10 @@ from sql.files import (
 )
 
 RECORD = "delivery.json"
+FETCHING = ".fetch"
+"""Folder of files that are being fetched, of a month or of a source; a killed run leaves it to the next, and `prune` as
+it is."""
 IN_FORCE = "in-force"
-KEPT_VERSIONS = 2
-"""The version in force and the one before it, which answers what a restatement changed."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]")
 
 
@@ -38,7 +42,7 @@ def version_directory(landing: Path, delivery: Delivery) -> Path:
 
 
 def land(landing: Path, delivery: Delivery) -> Delivery:
-    """Copy the files of a delivery to its place and return the delivery of the landed files.
+    """Take the files of a delivery to its place and return the delivery of the landed files.
 
     Raises SourceUnreadable where a file changed or vanished while it was copied; nothing is then landed.
     """
@@ -50,7 +54,7 @@ def land(landing: Path, delivery: Delivery) -> Delivery:
         make_directory(temporary)
         names = _names(delivery)
         for file, name in zip(delivery.files, names, strict=True):
-            _copy(file, temporary / name)
+            _take(file, temporary / name, landing)
         _record(delivery, names, temporary / RECORD)
         sync_directory(temporary)
         rename(temporary, target)
@@ -75,6 +79,12 @@ def read_landed(directory: Path, source: str, billing_month: date) -> Delivery:
     )
 
 
+def landed_version(landing: Path, source: str, billing_month: date, version: str) -> Delivery | None:
+    """Return a delivery that has landed, or None."""
+    directory = landing / source / f"{billing_month:%Y-%m}" / version
+    return read_landed(directory, source, billing_month) if (directory / RECORD).is_file() else None
+
+
 def note_in_force(landing: Path, source: str, billing_month: date, version: str) -> None:
     """Note which landed version is loaded, for a rebuild that has no ledger to ask."""
     path = landing / source / f"{billing_month:%Y-%m}" / IN_FORCE
@@ -91,15 +101,79 @@ def version_in_force(month: Path) -> str | None:
     return max(versions, key=lambda path: path.stat().st_mtime_ns).name if versions else None
 
 
-def prune(landing: Path, source: str, billing_month: date, kept: list[str]) -> None:
-    """Remove the versions of a month that are not in `kept`; one that is half removed bears no version's name."""
+def prune(landing: Path, source: str, billing_month: date, kept: Sequence[str] | None) -> None:
+    """Remove the versions of a month that are not in `kept`; None keeps all of them.
+
+    Nothing is removed while the first of `kept`, the version in force, does not stand there whole. A version that is
+    half removed bears no version's name, and goes in any case.
+    """
     month = landing / source / f"{billing_month:%Y-%m}"
+    is_keeping_all = not kept or not (month / kept[0] / RECORD).is_file()
     for directory in sorted(month.iterdir()) if month.is_dir() else []:
-        if directory.is_dir() and directory.name not in kept:
-            leaving = directory if directory.name.startswith(".") else temporary_beside(directory)
-            if leaving != directory:
-                rename(directory, leaving)
+        if not directory.is_dir() or directory.name == FETCHING:
+            continue
+        if directory.name.startswith("."):
+            remove_tree(directory)
+        elif kept and not is_keeping_all and directory.name not in kept:
+            leaving = temporary_beside(directory)
+            rename(directory, leaving)
             remove_tree(leaving)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandedSource:
+    """What has landed of one source."""
+
+    source: str
+    months: int
+    versions: int
+    size: int
+    """[bytes]"""
+
+
+def count_landed(landing: Path) -> list[LandedSource]:
+    """Return what has landed, by source; a night may add and remove versions meanwhile."""
+    versions: dict[str, dict[Path, int]] = {}
+    for record in sorted(landing.glob(f"*/????-??/*/{RECORD}")):
+        directory = record.parent
+        if not directory.name.startswith("."):
+            versions.setdefault(directory.parents[1].name, {})[directory] = sum(map(_size, directory.glob("*")))
+    return [
+        LandedSource(
+            source=source,
+            months=len({directory.parent for directory in found}),
+            versions=len(found),
+            size=sum(found.values()),
+        )
+        for source, found in versions.items()
+    ]
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file [bytes], zero where it has just gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def landed_files(landing: Path, source: str) -> dict[str, Path]:
+    """Return the files that a source has landed, by checksum."""
+    found: dict[str, Path] = {}
+    for record in sorted((landing / source).glob(f"????-??/[!.]*/{RECORD}")):
+        files = json.loads(record.read_text(encoding="utf-8"))["files"]
+        found |= {item["sha256"]: record.with_name(item["name"]) for item in files}
+    return found
+
+
+def remove_fetched(landing: Path, source: str, kept: Collection[date]) -> None:
+    """Remove what was fetched for a source and is not wanted any more: all but that of the months in `kept`."""
+    if not kept:
+        remove_tree(landing / source / FETCHING)
+    months = {f"{month:%Y-%m}" for month in kept}
+    for folder in sorted((landing / source).glob(f"????-??/{FETCHING}")):
+        if folder.parent.name not in months:
+            remove_tree(folder)
 
 
 def remove_interrupted(landing: Path) -> None:
@@ -115,6 +189,15 @@ def _names(delivery: Delivery) -> list[str]:
         plain = _UNSAFE.sub("_", Path(file.name).name).lstrip(".") or "file"
         names.append(plain if plain not in names else f"{position:05d}-{plain}")
     return names
+
+
+def _take(file: DeliveredFile, target: Path, landing: Path) -> None:
+    """Link a file that already lies under landing, where nobody changes it, or copy one from elsewhere."""
+    if not file.path.is_relative_to(landing):
+        _copy(file, target)
+        return
+    link_file(file.path, target)
+    sync_file(target)
 
 
 def _copy(file: DeliveredFile, target: Path) -> None:

@@ -8,8 +8,20 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from ingest.delivery import Delivery
-from sql.contract import LEDGER_TABLES, LOAD, LOAD_COUNT, LOAD_FILE, LOAD_TOTAL, Table
+from sql.contract import (
+    LEDGER_TABLES,
+    LOAD,
+    LOAD_COMMITMENT,
+    LOAD_COUNT,
+    LOAD_FILE,
+    LOAD_INVOICE,
+    LOAD_RAW_TOTAL,
+    LOAD_TOTAL,
+    Table,
+)
 from sql.warehouse import Warehouse, quoted
+
+_ROWS_OF_A_STATEMENT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,43 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RawTotal:
+    """Sum of a delivered cost column: a row of `ops.load_raw_total` but for its load."""
+
+    billing_account_id: str
+    sub_account_id: str
+    line_item_type: str
+    billing_currency: str
+    metric: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commitment:
+    """The amortisation identity of one commitment: a row of `ops.load_commitment` but for its load."""
+
+    billing_account_id: str
+    commitment_discount_id: str
+    billing_currency: str
+    fee_cost: Decimal
+    amortised_upfront_cost: Decimal
+    used_cost: Decimal
+    unused_cost: Decimal
+    gap_cost: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invoiced:
+    """How far one invoicing entity has invoiced a billing account: a row of `ops.load_invoice` but for its load."""
+
+    billing_account_id: str
+    invoicing_entity: str
+    rows_delivered: int
+    rows_invoiced: int
+    invoice_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRecord:
     """What one load came to."""
 
@@ -50,8 +99,13 @@ class LoadRecord:
     rows_loaded: int
     last_usage_date: date | None
     has_resource_ids: bool
+    effective_cost_state: str
+    """proven, unproven or as delivered."""
     totals: Sequence[Total]
     counts: Sequence[Count]
+    invoiced: Sequence[Invoiced]
+    raw_totals: Sequence[RawTotal] = ()
+    commitments: Sequence[Commitment] = ()
 
 
 def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tuple[str, int] | None:
@@ -70,6 +124,22 @@ def versions(warehouse: Warehouse, source: str, billing_month: date) -> list[str
         [source, billing_month],
     )
     return list(dict.fromkeys(str(row[0]) for row in rows))
+
+
+def months(warehouse: Warehouse) -> list[tuple[str, date]]:
+    """Return every (source, month) that was ever loaded."""
+    rows = warehouse.rows("select distinct source, billing_month from ops.load order by 1, 2")
+    return [(str(source), month) for source, month in rows if isinstance(month, date)]
+
+
+def is_invoiced(warehouse: Warehouse, source: str, billing_month: date) -> bool:
+    """Return whether every delivered row of the load in force names its invoice."""
+    row = warehouse.row(
+        "select sum(rows_delivered), sum(rows_invoiced) from ops.load_invoice where load_id in"
+        " (select load_id from ops.load where is_current and source = ? and billing_month = ?)",
+        [source, billing_month],
+    )
+    return row is not None and row[0] is not None and row[0] == row[1]
 
 
 def other_holders(
@@ -125,6 +195,14 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
     _insert(warehouse, LOAD_FILE, [(load_id, file.name, file.size, file.sha256) for file in delivery.files])
     _insert(warehouse, LOAD_TOTAL, [(load_id, *astuple(total)) for total in load.totals])
     _insert(warehouse, LOAD_COUNT, [(load_id, *astuple(count)) for count in load.counts])
+    _insert(warehouse, LOAD_RAW_TOTAL, [(load_id, *astuple(total)) for total in load.raw_totals])
+    _insert(warehouse, LOAD_COMMITMENT, [(load_id, *astuple(commitment)) for commitment in load.commitments])
+    record_invoiced(warehouse, load_id, load.invoiced)
+
+
+def record_invoiced(warehouse: Warehouse, load_id: str, invoiced: Sequence[Invoiced]) -> None:
+    """Write how far a load is invoiced."""
+    _insert(warehouse, LOAD_INVOICE, [(load_id, *astuple(row)) for row in invoiced])
 
 
 def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:
@@ -147,12 +225,13 @@ def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:
         load.rows_loaded,
         load.last_usage_date,
         load.has_resource_ids,
-        "unproven",
+        load.effective_cost_state,
     )
 
 
 def _insert(warehouse: Warehouse, table: Table, rows: Sequence[Sequence[object]]) -> None:
-    """Insert a handful of rows, columns in contract order, in one statement."""
-    if rows:
-        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
-        warehouse.execute(f"insert into {table.full_name} values {marks}", [value for row in rows for value in row])
+    """Insert rows, columns in contract order, a thousand in one statement."""
+    for first in range(0, len(rows), _ROWS_OF_A_STATEMENT):
+        some = rows[first : first + _ROWS_OF_A_STATEMENT]
+        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in some)
+        warehouse.execute(f"insert into {table.full_name} values {marks}", [value for row in some for value in row])

@@ -23,15 +23,22 @@ from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
 from ingest.errors import IngestError
 from ingest.explain import explained
-from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, scan_files, staging_text
+from ingest.invoiced import count_invoiced
+from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
 from ingest.source import SourceSettings
+from ingest.unpack import unpacked
 from sql.contract import COST_AND_USAGE
 from sql.parts import Part, part_name, refresh_views, relation_over, split_name, tags_name
-from sql.warehouse import Row, Warehouse, quoted
+from sql.warehouse import Warehouse, quoted
 
 _FROM_PART = re.compile(r"\bfrom part\b")
 _ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
 _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
+_UNUSED = "unused part of a commitment, beside its fee"
+AS_BILLED = "EffectiveCost is BilledCost"
+"""How the rules end that say that a commitment's amortised costs are not delivered."""
+GAP_TOLERANCE = Decimal("0.01")
+"""What the identity of one commitment and month may miss, in its currency: AWS rounds each line of an export."""
 ZERO = Decimal(0)
 
 
@@ -84,16 +91,17 @@ def load_delivery(
     Raises SourceUnreadable, LoadRefused or SourceConflict; the part, ledger and view are then as they were.
     """
     try:
-        described = describe_files(delivery.files, datasets, warehouse)
-        loading = _Loading(
-            warehouse=warehouse,
-            delivery=delivery,
-            described=described,
-            part=_part(delivery, described),
-            scan=scan_files(warehouse, delivery, described),
-        )
-        with warehouse.transaction():
-            loaded = _swap(loading, source, options)
+        with unpacked(warehouse, delivery.files) as files:
+            described = describe_files(files, datasets, warehouse)
+            loading = _Loading(
+                warehouse=warehouse,
+                delivery=delivery,
+                described=described,
+                part=_part(delivery, described),
+                scan=scan_files(warehouse, delivery, described),
+            )
+            with warehouse.transaction():
+                loaded = _swap(loading, source, options)
     except IngestError as error:
         raise error.located(source=delivery.source, billing_month=delivery.billing_month)  # noqa: B904 - the same error
     except duckdb.Error as error:
@@ -119,7 +127,7 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     warehouse = loading.warehouse
     staging = staging_text(f"{loading.described.dataset.staging}.sql")
     warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
-    added = _add_residuals(loading)
+    added = [_add_residuals(loading), _add_unused(loading)]
     _write_split(loading)
     _write_tag_sets(loading)
     loaded = _record(loading, added, options)
@@ -131,6 +139,11 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     ledger.record(warehouse, loaded)
     refresh_views(warehouse)
     return loaded
+
+
+def _of_part(loading: _Loading, name: str) -> str:
+    """Return a staging text over the relation `part` as one over the new part's table."""
+    return _FROM_PART.sub(lambda _: f"from {loading.table}", staging_text(name))
 
 
 def _write_split(loading: _Loading) -> None:
@@ -165,31 +178,38 @@ def _orphans(loading: _Loading) -> int:
     return loading.split_rows - int(str(shared))
 
 
-def _add_residuals(loading: _Loading) -> int:
+def _add_residuals(loading: _Loading) -> ledger.Count:
     """Add one charge per (billing account, currency) that the netting of negations left something of."""
-    residuals = [row for row in loading.scan if row.amount("residual_cost") != 0]
+    residuals = {key: amount for key, amount in total_of(loading.scan, "residual_cost").items() if amount != 0}
     last = loading.warehouse.value(f'select coalesce(max("x_RowNumber"), 0) from {loading.table}')
     first = int(str(last)) + 1
-    for position, row in enumerate(residuals):
-        _, account, currency = row.key
+    for position, ((_, account, currency), amount) in enumerate(sorted(residuals.items()), start=first):
         loading.warehouse.execute(
             f"insert into {loading.table} by name\n{staging_text('residual.sql')}",
-            [first + position, row.amount("residual_cost"), account, currency],
+            [-position, amount, account, currency],
         )
-    return len(residuals)
+    return ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=len(residuals))
 
 
-def _record(loading: _Loading, added: int, options: LoadOptions) -> ledger.LoadRecord:
+def _add_unused(loading: _Loading) -> ledger.Count:
+    """Add the charges for what no usage took of a commitment."""
+    rows = 0
+    if loading.described.dataset.is_amortised:
+        text = _of_part(loading, f"{loading.described.dataset.staging}.unused.sql")
+        rows = int(str(loading.warehouse.value(f"insert into {loading.table} by name\n{text}")))
+    return ledger.Count(rule=_UNUSED, effect="added", subject="", rows=rows)
+
+
+def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptions) -> ledger.LoadRecord:
     """Return the ledger record of the new part."""
     facts = loading.warehouse.row(
         'select max(case when "ChargeCategory" = \'Usage\' then cast("ChargePeriodStart" as date) end),'
         f' count("ResourceId"), count(*) from {loading.charges}'
     )
     last_usage, resources, rows = facts or (None, 0, 0)
-    counts = [
-        ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=added),
-        ledger.Count(rule=_ORPHANS, effect="noted", subject="", rows=_orphans(loading)),
-    ]
+    orphans = ledger.Count(rule=_ORPHANS, effect="noted", subject="", rows=_orphans(loading))
+    counts = [*counts_of(loading.described, loading.scan), *(count for count in (*added, orphans) if count.rows)]
+    commitments = _commitments(loading)
     return ledger.LoadRecord(
         delivery=loading.delivery,
         export_kind=loading.part.export_kind,
@@ -199,9 +219,44 @@ def _record(loading: _Loading, added: int, options: LoadOptions) -> ledger.LoadR
         rows_loaded=int(str(rows)),
         last_usage_date=last_usage if isinstance(last_usage, date) else None,
         has_resource_ids=bool(resources) or not rows,
+        effective_cost_state=_effective_cost_state(loading, commitments, counts),
         totals=_totals(loading),
-        counts=[*counts_of(loading.described, loading.scan), *(count for count in counts if count.rows)],
+        counts=counts,
+        raw_totals=raw_totals_of(loading.scan),
+        commitments=commitments,
+        invoiced=count_invoiced(loading.warehouse, loading.charges),
     )
+
+
+def _commitments(loading: _Loading) -> list[ledger.Commitment]:
+    """Return the amortisation identity of each commitment of the new part."""
+    if not loading.described.dataset.is_amortised:
+        return []
+    rows = loading.warehouse.rows(_of_part(loading, f"{loading.described.dataset.staging}.commitments.sql"))
+    return [
+        ledger.Commitment(
+            billing_account_id=str(account),
+            commitment_discount_id=str(commitment),
+            billing_currency=str(currency),
+            fee_cost=Decimal(str(fee)),
+            amortised_upfront_cost=Decimal(str(upfront)),
+            used_cost=Decimal(str(used)),
+            unused_cost=Decimal(str(unused)),
+            gap_cost=Decimal(str(gap)),
+        )
+        for account, commitment, currency, fee, upfront, used, unused, gap in rows
+    ]
+
+
+def _effective_cost_state(
+    loading: _Loading, commitments: Sequence[ledger.Commitment], counts: Sequence[ledger.Count]
+) -> str:
+    """Return whether EffectiveCost is proven: every commitment's identity holds, and none lacks amortised costs."""
+    dataset = loading.described.dataset
+    if not dataset.is_amortised:
+        return dataset.effective_cost_state
+    is_missing = any(count.rule.endswith(AS_BILLED) for count in counts)
+    return "unproven" if is_missing or any(abs(one.gap_cost) > GAP_TOLERANCE for one in commitments) else "proven"
 
 
 def _totals(loading: _Loading) -> list[ledger.Total]:
@@ -211,19 +266,16 @@ def _totals(loading: _Loading) -> list[ledger.Total]:
         f" from {loading.charges} group by 1, 2, 3 order by 1, 2, 3"
     )
     loaded = {(str(row[0]), str(row[1]), str(row[2])): row for row in rows}
-    scanned = {row.key: row for row in loading.scan}
-    return [_total(key, loaded.get(key), scanned.get(key)) for key in sorted(loaded.keys() | scanned.keys())]
-
-
-def _total(key: tuple[str, str, str], loaded: Row | None, scanned: ScanRow | None) -> ledger.Total:
-    """Return one line of control totals."""
-    provider, account, currency = key
-    return ledger.Total(
-        provider=provider,
-        billing_account_id=account,
-        billing_currency=currency,
-        rows_loaded=0 if loaded is None else int(str(loaded[3])),
-        delivered_cost=ZERO if scanned is None else scanned.amount("delivered_cost"),
-        billed_cost=ZERO if loaded is None else Decimal(str(loaded[4])),
-        rounded_cost=ZERO if scanned is None else scanned.amount("rounded_cost"),
-    )
+    delivered, rounded = (total_of(loading.scan, name) for name in ("delivered_cost", "rounded_cost"))
+    return [
+        ledger.Total(
+            provider=key[0],
+            billing_account_id=key[1],
+            billing_currency=key[2],
+            rows_loaded=int(str(loaded[key][3])) if key in loaded else 0,
+            delivered_cost=delivered.get(key, ZERO),
+            billed_cost=Decimal(str(loaded[key][4])) if key in loaded else ZERO,
+            rounded_cost=rounded.get(key, ZERO),
+        )
+        for key in sorted(loaded.keys() | delivered.keys())
+    ]

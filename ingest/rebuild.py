@@ -14,14 +14,16 @@ from pathlib import Path
 
 import duckdb
 
+from ingest import ledger
 from ingest.conversion import mark_converted
 from ingest.discover import ALL_DATASETS, DATASETS
 from ingest.errors import LoadRefused
+from ingest.invoiced import count_invoiced
 from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
+from sql.contract import ACCOUNT, ACCOUNT_TAG, COST_AND_USAGE, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tables_of
 from sql.publish import log_of
@@ -99,6 +101,7 @@ def _fill(
         _prove(fresh)
         _take_over_history(fresh)
         _take_over_retired_sources(fresh)
+        _take_over_accounts(fresh)
         fresh.execute("detach old")
     return RebuildReport(loaded=loaded, copied=copied)
 
@@ -164,6 +167,7 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
             condition = f"{in_force} and is_current" if table is LOAD else in_force
             _take_over(fresh, table, condition, [held.source, held.billing_month])
         _see_that_it_fits(fresh, held)
+        _count_missing_invoices(fresh, held)
 
 
 def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
@@ -177,6 +181,19 @@ def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
             billing_month=held.billing_month,
             hint="deliver the month's files again, or run the earlier version",
         ) from error
+
+
+def _count_missing_invoices(fresh: Warehouse, held: Held) -> None:
+    """Say how far a copied month is invoiced, where the version that loaded it did not."""
+    load_id = str(
+        fresh.value(
+            "select load_id from ops.load where is_current and source = ? and billing_month = ?",
+            [held.source, held.billing_month],
+        )
+    )
+    if fresh.value("select count(*) from ops.load_invoice where load_id = ?", [load_id]) == 0:
+        charges = f'(select * from {COST_AND_USAGE.full_name} where "x_LoadId" = {literal(load_id)})'
+        ledger.record_invoiced(fresh, load_id, count_invoiced(fresh, charges))
 
 
 def _prove(fresh: Warehouse) -> None:
@@ -219,13 +236,22 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
         _take_over(fresh, next(table for table in SETTINGS_TABLES if table.full_name == "settings.source"), "true")
 
 
+def _take_over_accounts(fresh: Warehouse) -> None:
+    """Keep what organisations last listed, since a landed file says nothing of it."""
+    with fresh.transaction():
+        for table in (ACCOUNT, ACCOUNT_TAG):
+            _take_over(fresh, table, "true")
+
+
 def _take_over(fresh: Warehouse, table: Table, condition: str, parameters: Sequence[object] = ()) -> None:
-    """Copy rows of an old ledger table, by the columns that both versions have."""
+    """Copy rows of an old ledger table, by the columns that both versions have; of one that only this has, none."""
     rows = fresh.rows(
         "select column_name from duckdb_columns() where database_name = 'old' and schema_name = ? and table_name = ?",
         [table.schema, table.name],
     )
     old = {str(row[0]) for row in rows}
+    if not old:
+        return
     columns = ", ".join(quoted(column.name) for column in table.columns if column.name in old)
     fresh.execute(
         f"insert into {table.full_name} by name select {columns} from old.{table.full_name} where {condition}",

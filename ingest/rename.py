@@ -8,11 +8,10 @@ from datetime import date
 from pathlib import Path
 
 from ingest.source import SourceSettings
+from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD
 from sql.files import make_directory, remove_tree, rename
 from sql.parts import part_name, refresh_views, tables_of
 from sql.warehouse import Warehouse, quoted
-
-_LEDGER = ("ops.load", "ops.load_file", "ops.load_total", "ops.load_count")
 
 
 def apply_renames(warehouse: Warehouse, sources: Sequence[SourceSettings], landing: Path) -> list[str]:
@@ -56,13 +55,14 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
             if is_current:
                 _rename_tables(warehouse, part_name(old, month), part_name(new, month))
             renamed = hashlib.sha256(f"{new}\0{month}\0{version}".encode()).hexdigest()[:16]
-            for table in _LEDGER:
-                warehouse.execute(f"update {table} set load_id = ? where load_id = ?", [renamed, load_id])
+            for table in LEDGER_TABLES:
+                warehouse.execute(f"update {table.full_name} set load_id = ? where load_id = ?", [renamed, load_id])
             warehouse.execute(
                 "update ops.load set part = ? where source = ? and billing_month = ?",
                 [part_name(new, month), old, month],
             )
-        warehouse.execute("update ops.load set source = ? where source = ?", [new, old])
+        for table in (LOAD, ACCOUNT, ACCOUNT_TAG):
+            warehouse.execute(f"update {table.full_name} set source = ? where source = ?", [new, old])
         refresh_views(warehouse)
     warehouse.checkpoint()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -10,14 +10,23 @@ from pathlib import Path
 from ingest import ledger
 from ingest.checksums import Checksums
 from ingest.conversion import mark_converted
-from ingest.delivery import Delivery
+from ingest.delivery import Delivery, Offer
 from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
 from ingest.landed import create_macros
-from ingest.landing import KEPT_VERSIONS, land, note_in_force, prune, remove_interrupted
+from ingest.landing import (
+    land,
+    landed_version,
+    note_in_force,
+    prune,
+    remove_fetched,
+    remove_interrupted,
+)
 from ingest.load import LoadOptions, load_delivery
-from ingest.source import SourceSettings
+from ingest.retention import KeepLanded, kept_versions
+from ingest.source import S3Location, SourceSettings
+from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
 
@@ -29,7 +38,7 @@ class IngestReport:
     """What a night's ingestion came to."""
 
     loaded: list[ledger.LoadRecord] = field(default_factory=list)
-    unchanged: list[Delivery] = field(default_factory=list)
+    unchanged: list[Delivery | Offer] = field(default_factory=list)
     problems: list[IngestError] = field(default_factory=list)
     passed_over: dict[str, list[str]] = field(default_factory=dict)
     without_data: list[str] = field(default_factory=list)
@@ -45,6 +54,7 @@ class IngestOptions:
     accept_shrink: bool = False
     months: frozenset[date] | None = None
     """Months to load again whether they changed or not; None loads what changed."""
+    keep_landed: KeepLanded = "open-months"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,9 @@ class _Ingesting:
     options: IngestOptions
     progress: Progress
     report: IngestReport
+    checksums: Checksums
+    offered: set[tuple[str, date]] = field(default_factory=set)
+    """(source, month) of tonight's deliveries."""
 
 
 def ingest(
@@ -66,12 +79,26 @@ def ingest(
     mark_converted(warehouse)
     create_macros(warehouse)
     remove_interrupted(options.landing)
+    remove_unpacked(warehouse)
     checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
-    work = _Ingesting(warehouse=warehouse, sources=sources, options=options, progress=progress, report=IngestReport())
+    work = _Ingesting(
+        warehouse=warehouse,
+        sources=sources,
+        options=options,
+        progress=progress,
+        report=IngestReport(),
+        checksums=checksums,
+    )
     for source in sources:
         progress(f"{source.name}: looking for deliveries")
-        for delivery in _discovered(work, source, checksums).deliveries:
+        offered = _discovered(work, source, checksums).deliveries
+        for delivery in offered:
             _ingest_delivery(work, source, delivery)
+        _ingest_landed(work, source, {delivery.billing_month for delivery in offered})
+        _remove_fetched(work, source)
+    for source_name, month in ledger.months(warehouse):
+        if (source_name, month) not in work.offered:
+            _tidy(work, source_name, month)
     checksums.save()
     return work.report
 
@@ -80,7 +107,7 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
     """Return what a source offers; a source that cannot be listed offers nothing and is a problem."""
     report = work.report
     try:
-        found = discover(source, work.warehouse, checksums)
+        found = discover(source, work.warehouse, checksums, work.options.landing)
     except IngestError as error:
         report.problems.append(error.located(source=source.name))
         return Discovered()
@@ -131,35 +158,73 @@ def _settle_vanished(work: _Ingesting, source: SourceSettings, gone: Vanished, c
     )
 
 
-def _ingest_delivery(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> None:
+def _ingest_delivery(work: _Ingesting, source: SourceSettings, offered: Delivery | Offer) -> None:
     """Fetch and load one delivery, unless it is loaded already or another source has taken over its month."""
-    warehouse, options, month = work.warehouse, work.options, delivery.billing_month
-    if not _is_wanted(work, source, delivery):
-        work.report.unchanged.append(delivery)
-        _tidy(work, delivery)
-        return
-    work.progress(f"{source.name}: loading {month:%Y-%m}")
+    warehouse, options, month = work.warehouse, work.options, offered.billing_month
+    work.offered.add((source.name, month))
     try:
-        landed = land(options.landing, delivery)
-        loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink, sources=work.sources)
-        work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
+        delivery = _wanted(work, source, offered)
+        if delivery is None:
+            work.report.unchanged.append(offered)
+        else:
+            work.progress(f"{source.name}: loading {month:%Y-%m}")
+            landed = land(options.landing, delivery)
+            loading = LoadOptions(loaded_at=options.now, accept_shrink=options.accept_shrink, sources=work.sources)
+            work.report.loaded.append(load_delivery(warehouse, landed, source, DATASETS[source.kind], loading))
     except IngestError as error:
         work.report.problems.append(error.located(source=source.name, billing_month=month))
         return
-    _tidy(work, delivery)
+    _tidy(work, source.name, month)
 
 
-def _tidy(work: _Ingesting, delivery: Delivery) -> None:
+def _wanted(work: _Ingesting, source: SourceSettings, offered: Delivery | Offer) -> Delivery | None:
+    """Return the delivery that is to be loaded, fetched, or None: what was fetched may turn out to be nothing new."""
+    if not _is_wanted(work, source, offered):
+        return None
+    delivery = _fetched(work, offered) if isinstance(offered, Offer) else offered
+    return delivery if _is_wanted(work, source, delivery) else None
+
+
+def _fetched(work: _Ingesting, offer: Offer) -> Delivery:
+    """Return an offer's delivery: landed already, or else fetched; its checksums are remembered before it is loaded."""
+    if offer.version is not None:
+        landed = landed_version(work.options.landing, offer.source, offer.billing_month, offer.version)
+        if landed is not None:
+            return landed
+    work.progress(f"{offer.source}: fetching {offer.billing_month:%Y-%m}")
+    delivery = offer.fetch()
+    work.checksums.save()
+    return delivery
+
+
+def _ingest_landed(work: _Ingesting, source: SourceSettings, offered: Collection[date]) -> None:
+    """Load months that were asked for by name and are offered no more, from what has landed of them."""
+    for month in sorted(work.options.months or ()):
+        current = ledger.current_load(work.warehouse, source.name, month)
+        if month not in offered and source.covers(month) and current is not None:
+            landed = landed_version(work.options.landing, source.name, month, current[0])
+            if landed is not None:
+                _ingest_delivery(work, source, landed)
+
+
+def _remove_fetched(work: _Ingesting, source: SourceSettings) -> None:
+    """Remove what was fetched and is not wanted any more; what a month with a problem has so far stays for the next."""
+    unsettled = {problem.billing_month for problem in work.report.problems if problem.source == source.name}
+    if isinstance(source.location, S3Location) and None not in unsettled:
+        remove_fetched(work.options.landing, source.name, {month for month in unsettled if month is not None})
+
+
+def _tidy(work: _Ingesting, source: str, month: date) -> None:
     """Note the landed version in force and remove what nothing needs; each night, since a kill may have come before."""
-    source, month = delivery.source, delivery.billing_month
-    versions = ledger.versions(work.warehouse, source, month)
+    options = work.options
     current = ledger.current_load(work.warehouse, source, month)
     if current is not None:
-        note_in_force(work.options.landing, source, month, current[0])
-    prune(work.options.landing, source, month, versions[:KEPT_VERSIONS])
+        note_in_force(options.landing, source, month, current[0])
+    kept = kept_versions(work.warehouse, source, month, options.keep_landed, options.now)
+    prune(options.landing, source, month, kept)
 
 
-def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery) -> bool:
+def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery | Offer) -> bool:
     """Return whether a delivery is to be loaded: it is new, or its month was asked for by name."""
     month = delivery.billing_month
     current = ledger.current_load(work.warehouse, source.name, month)

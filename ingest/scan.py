@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import cache
 from importlib.resources import files
 
@@ -22,8 +22,8 @@ from ingest.errors import LoadRefused
 from ingest.fieldcount import refuse_uneven_rows
 from ingest.fields import CONVERTED, Field
 from ingest.formats import table_function
-from ingest.landed import columns_of, create_landed_view, unknown_columns
-from ingest.ledger import Count
+from ingest.landed import by_folded_name, columns_of, create_landed_view, unknown_columns
+from ingest.ledger import Count, RawTotal
 from sql.parts import next_month
 from sql.warehouse import Warehouse, literal, quoted
 
@@ -31,12 +31,15 @@ EFFECTS = ("noted", "dropped", "added")
 SPLIT_ROWS = "dropped: split cost allocation row, part of its parent's cost"
 STRANGERS = "noted: billing period other than that of the delivery"
 _UNEVEN = "uneven_rows"
-_FROM_LANDED = re.compile(r"\nfrom landed\b")
+_RAW = "raw: "
+_ENOUGH_DIGITS = 60
+_COUNTED = re.compile(r"\nfrom (?:landed|lines)\b")
+"""Where a scan reads its rows: counts of what did not convert are added to the SELECT before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanRow:
-    """Facts about one provider, billing account and currency of a delivery, by the names of the scan's columns."""
+    """Facts about some rows of one provider, billing account and currency, by the names of the scan's columns."""
 
     values: Mapping[str, object]
 
@@ -59,18 +62,18 @@ class ScanRow:
 
 
 def scan_files(warehouse: Warehouse, delivery: Delivery, described: Described) -> list[ScanRow]:
-    """Read the files once; returns one row per provider, billing account and currency. Leaves the view `landed`.
+    """Read the files once; returns the rows of the scan. Leaves the view `landed`.
 
     Raises LoadRefused where a required value does not convert, or where the files are wrong as a whole.
     """
     month = delivery.billing_month if delivery.rows_of_month_only else None
-    create_landed_view(warehouse, described, month, is_padded=True)
     _set_variables(warehouse, delivery, described)
     converted = [item for item in described.dataset.fields if item.type in CONVERTED]
     counts = ",\n".join(f"count({quoted('bad_' + item.name)}) as {quoted('bad: ' + item.name)}" for item in converted)
     counts += f",\ncount(*) filter (is_uneven) as {_UNEVEN}"
     text = staging_text(f"{described.dataset.staging}.scan.sql")
-    statement = _FROM_LANDED.sub(lambda found: counts + found[0], text, count=1)
+    statement = _COUNTED.sub(lambda found: counts + found[0], text, count=1)
+    create_landed_view(warehouse, described, month, is_padded=True, read_by=text)
     cursor = _run(warehouse, described, month, statement)
     names = [str(column[0]) for column in cursor.description or []]
     scan = [ScanRow(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
@@ -98,6 +101,32 @@ def _run(warehouse: Warehouse, described: Described, month: date | None, stateme
         # DuckDB pads no rows that have line breaks within quotes, but reads them.
         create_landed_view(warehouse, described, month)
         return warehouse.execute(statement)
+
+
+def total_of(scan: Sequence[ScanRow], name: str) -> dict[tuple[str, str, str], Decimal]:
+    """Return an amount summed by (provider, billing account, currency)."""
+    totals: dict[tuple[str, str, str], Decimal] = {}
+    with localcontext(prec=_ENOUGH_DIGITS):
+        for row in scan:
+            totals[row.key] = totals.get(row.key, Decimal(0)) + row.amount(name)
+    return totals
+
+
+def raw_totals_of(scan: Sequence[ScanRow]) -> list[RawTotal]:
+    """Return the sums of the delivered cost columns, for a check against the provider."""
+    return [
+        RawTotal(
+            billing_account_id=row.key[1],
+            sub_account_id=str(row.values.get("sub_account_id") or ""),
+            line_item_type=str(row.values.get("line_item_type") or ""),
+            billing_currency=row.key[2],
+            metric=name.removeprefix(_RAW),
+            amount=row.amount(name),
+        )
+        for row in scan
+        for name, value in row.values.items()
+        if name.startswith(_RAW) and value is not None
+    ]
 
 
 def counts_of(described: Described, scan: Sequence[ScanRow]) -> list[Count]:
@@ -181,7 +210,7 @@ def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequen
         )
         if found is None:
             continue
-        column = columns_of(item, list(described.columns()))[0].name
+        column = columns_of(item, by_folded_name(described.columns()))[0].name
         kind = {"instant": "a date", "json": "JSON"}.get(item.type, "a finite number")
         raise LoadRefused(
             f"row {found[1]}, column {column}: {str(found[2])[:60]!r} is not {kind}",

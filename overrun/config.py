@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +21,7 @@ from overrun.config_problems import ConfigError, Findings, Problem
 
 if TYPE_CHECKING:
     from alerts.settings import AlertSettings
+    from ingest.retention import KeepLanded
     from ingest.source import SourceSettings
     from sql.warehouse import WarehouseSettings
 
@@ -113,6 +115,18 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrepaidCapacity:
+    """Capacity paid before it is used, and the time that it is reserved for [UTC, half-open]."""
+
+    usage_type: str
+    """Glob."""
+    resource: str | None
+    """Glob; None is any resource."""
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """All that `overrun.toml`, the environment and the options say. Every path is absolute."""
 
@@ -120,6 +134,7 @@ class Config:
     warehouse: WarehouseSettings
     publish: Path
     landing: Path
+    keep_landed: KeepLanded
     state: Path
     lock: Path
     """Locked by the one run that may write, beside the warehouse."""
@@ -127,6 +142,7 @@ class Config:
     publications: tuple[Publication, ...]
     sources: tuple[SourceSettings, ...]
     attribution: AttributionSettings
+    prepaid_capacities: tuple[PrepaidCapacity, ...]
     teams: tuple[Team, ...]
     alerts: AlertSettings
     budgets: tuple[Budget, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
-from ingest.source import DEFAULT_SETTLE_DAYS, SourceSettings
+from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, S3Location, SourceSettings
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config import (
@@ -15,6 +15,7 @@ from overrun.config import (
     Condition,
     Config,
     Dimension,
+    PrepaidCapacity,
     Publication,
     Scope,
     Team,
@@ -36,6 +37,7 @@ def build_config(document: ReadDocument, file: Path, warnings: tuple[Problem, ..
         warehouse=warehouse,
         publish=folder / document.warehouse.publish,
         landing=folder / document.warehouse.landing,
+        keep_landed=document.warehouse.keep_landed,
         state=folder / document.warehouse.state,
         lock=warehouse.path.with_name(f"{warehouse.path.name}.lock"),
         site=folder / document.report.path,
@@ -45,6 +47,7 @@ def build_config(document: ReadDocument, file: Path, warnings: tuple[Problem, ..
         ),
         sources=tuple(_source(placed.table, folder) for placed in document.sources),
         attribution=_attribution(document.attribution),
+        prepaid_capacities=tuple(_prepaid_capacity(placed.table) for placed in document.prepaid_capacities),
         teams=teams,
         alerts=AlertSettings(
             channels=tuple(_channel(placed.table, folder) for placed in document.channels),
@@ -70,10 +73,18 @@ def _warehouse(table: schema.WarehouseTable, folder: Path) -> WarehouseSettings:
 def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
     default_period = None if table.kind == "aws-export" else "from-rows"
     settle_days = DEFAULT_SETTLE_DAYS[table.kind] if table.settle_days is None else table.settle_days
+    location = values.parse_location(table.location)
     return SourceSettings(
         name=table.name,
         kind=table.kind,
-        location=folder / table.location,
+        location=location if isinstance(location, S3Location) else folder / location,
+        access=AwsAccess(
+            profile=table.profile,
+            role_arn=table.role_arn,
+            external_id=table.external_id,
+            region=table.region,
+            endpoint_url=table.endpoint_url,
+        ),
         period=table.period or default_period,
         currency=table.currency,
         settle_days=settle_days,
@@ -81,6 +92,16 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         was=table.was,
         from_month=values.parse_month(table.from_) if table.from_ else None,
         until_month=values.parse_month(table.until) if table.until else None,
+        organizations=table.organizations,
+    )
+
+
+def _prepaid_capacity(table: schema.PrepaidCapacityTable) -> PrepaidCapacity:
+    return PrepaidCapacity(
+        usage_type=table.usage_type,
+        resource=table.resource,
+        starts_at=values.parse_instant(table.from_),
+        ends_at=values.parse_instant(table.until),
     )
 
 

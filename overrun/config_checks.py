@@ -6,6 +6,7 @@ Errors are what would lose, repeat or misdirect money or messages; the rest is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
@@ -18,12 +19,15 @@ from overrun.config_places import KeyPath
 from overrun.config_problems import Findings, nearest, shown_value
 
 T = TypeVar("T", bound=schema.Table)
+LONGEST_RESERVATION = timedelta(days=999)
+"""The days that `core.cost_spread` spreads a cost over."""
 
 
 def check_document(document: ReadDocument, folder: Path, findings: Findings) -> None:
     """Run every check; `folder` is what relative paths are relative to."""
     check_names(document, findings)
     check_sources(document, findings)
+    check_prepaid_capacities(document, findings)
     check_paths(document, folder, findings)
     check_teams(document, findings)
     check_channels(document, findings)
@@ -63,9 +67,26 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
         if table.currency is not None and table.kind != "aws-export":
             findings.warn((*placed.path, "currency"), "is read for aws-export only; other exports carry their currency")
+        _check_access(placed, findings)
     _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
+
+
+def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> None:
+    """Refuse keys of AWS where nothing asks AWS, and an external id that no role asks for.
+
+    An aws-export asks Cost Explorer and Organizations, too, wherever its files are.
+    """
+    table = placed.table
+    if table.kind != "aws-export" and table.organizations:
+        findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
+    if table.kind != "aws-export" and not table.location.startswith("s3://"):
+        for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
+            if getattr(table, key) is not None:
+                findings.refuse((*placed.path, key), "is for an aws-export or a location in S3, and this is neither")
+    elif table.external_id is not None and table.role_arn is None:
+        findings.refuse((*placed.path, "external_id"), "is sent when a role is assumed, but role_arn is missing")
 
 
 def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> None:
@@ -77,6 +98,16 @@ def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> Non
             findings.warn((*placed.path, "location"), message)
 
 
+def check_prepaid_capacities(document: ReadDocument, findings: Findings) -> None:
+    """Refuse a reserved time that ends before it begins, or that is longer than its cost is spread over."""
+    for placed in document.prepaid_capacities:
+        starts_at, ends_at = values.parse_instant(placed.table.from_), values.parse_instant(placed.table.until)
+        if not starts_at < ends_at:
+            findings.refuse((*placed.path, "until"), "must be later than from, since it is the first instant left out")
+        if ends_at - starts_at > LONGEST_RESERVATION:
+            findings.refuse((*placed.path, "until"), f"must be {LONGEST_RESERVATION.days} days after from at most")
+
+
 def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> None:
     """Refuse paths that would overwrite each other, and a landing folder that would be read as an export."""
     seen: dict[Path, str] = {}
@@ -86,7 +117,8 @@ def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> Non
             findings.refuse(path, f"is the same path as {seen[target]}")
         seen.setdefault(target, ".".join(part for part in path if isinstance(part, str)))
     landing = (folder / document.warehouse.landing).resolve()
-    for placed in document.sources:
+    on_disk = (placed for placed in document.sources if not placed.table.location.startswith("s3://"))
+    for placed in on_disk:
         location = (folder / placed.table.location).resolve()
         if landing.is_relative_to(location) or location.is_relative_to(landing):
             findings.refuse(

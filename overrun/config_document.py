@@ -41,6 +41,7 @@ class ReadDocument:
     attribution: schema.AttributionTable
     publications: list[Placed[schema.PublishTable]]
     sources: list[Placed[schema.SourceTable]]
+    prepaid_capacities: list[Placed[schema.PrepaidCapacityTable]]
     teams: list[Placed[schema.TeamTable]]
     channels: list[Placed[schema.SlackWebhookTable | schema.EmailTable]]
     routes: list[Placed[schema.RouteTable]]
@@ -57,6 +58,7 @@ def read_document(raw: dict[str, Any], findings: Findings) -> ReadDocument:
         attribution=_read_single(raw, "attribution", schema.AttributionTable, findings),
         publications=_read_list(raw, "publish", schema.PublishTable, findings),
         sources=_read_list(raw, "source", schema.SourceTable, findings),
+        prepaid_capacities=_read_list(raw, "prepaid_capacity", schema.PrepaidCapacityTable, findings),
         teams=_read_list(raw, "team", schema.TeamTable, findings),
         channels=_read_list(raw, "channel", schema.ChannelTable, findings),
         routes=_read_list(raw, "route", schema.RouteTable, findings),

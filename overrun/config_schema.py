@@ -53,6 +53,7 @@ PathText = Annotated[str, _checked(values.parse_path)]
 Currency = Annotated[str, _checked(values.parse_currency)]
 Reference = Annotated[str, _checked(values.parse_reference)]
 Address = Annotated[str, _checked(values.parse_address)]
+Instant = Annotated[str, _checked(values.parse_instant)]
 ThresholdText = Annotated[str, _checked(values.check_threshold)]
 Amount = Annotated[str, BeforeValidator(_as_amount), WithJsonSchema({"type": ["string", "integer"]})]
 Globs = Annotated[
@@ -79,6 +80,8 @@ class WarehouseTable(Table):
     """The copy for people, replaced each night."""
     landing: PathText = "landing"
     """Folder of delivered files, kept unchanged."""
+    keep_landed: Literal["open-months", "newest", "all"] = "open-months"
+    """Versions of delivered files that are kept; open-months: all of a month until it is settled, then the newest."""
     state: PathText = "state.sqlite"
     """Runs, sent messages and human decisions."""
     memory_limit: Annotated[str, _checked(values.parse_memory)] = "1GB"
@@ -115,7 +118,17 @@ class SourceTable(Table):
     kind: Literal["aws-export", "gcp-export", "focus-export"]
     """What is read: aws-export tells legacy CUR, CUR 2.0 and FOCUS apart by itself."""
     location: Annotated[str, _checked(values.parse_location)]
-    """A folder (the export's root or any folder below it) or one file."""
+    """A folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
+    profile: Label | None = None
+    """Profile of the AWS configuration files that AWS is asked with."""
+    role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
+    """Role that is assumed to ask AWS."""
+    external_id: Annotated[str, _checked(values.parse_external_id)] | None = None
+    """External id that the role's trust policy asks for."""
+    region: Annotated[str, _checked(values.parse_region)] | None = None
+    """Region of the bucket; without it, that of the AWS configuration."""
+    endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
+    """Address that every AWS service is asked at, such as that of a VPC endpoint; without it, AWS's own."""
     period: Annotated[str, _checked(values.parse_period)] | None = None
     """For files without a manifest: the month they bill, or from-rows (default of gcp-export and focus-export)."""
     currency: Currency | None = None
@@ -130,6 +143,8 @@ class SourceTable(Table):
     """First month that belongs to this source."""
     until: Month | None = None
     """First month that no longer belongs to this source."""
+    organizations: bool = False
+    """Whether to ask AWS Organizations for names and tags of accounts each night; aws-export only."""
 
 
 class MatchTable(Table):
@@ -175,6 +190,19 @@ class AttributionTable(Table):
     """Accounts that belong to one project as a whole."""
     rule: list[RuleTable] = []
     """Rules, in order of preference."""
+
+
+class PrepaidCapacityTable(Table):
+    """Capacity that is paid before it is used: its cost is spread over the time that it is reserved for."""
+
+    usage_type: Annotated[str, _checked(values.parse_glob)] = "*CapacityBlockFee*"
+    """Glob over the usage type of the fee."""
+    resource: Annotated[str, _checked(values.parse_glob)] | None = None
+    """Glob over the resource id of the fee; without it, any."""
+    from_: Annotated[Instant, Field(alias="from")]
+    """First instant that is reserved, with its offset."""
+    until: Instant
+    """First instant after the reserved time."""
 
 
 class TeamTable(Table):
@@ -286,6 +314,7 @@ class Document(Table):
     publish: list[PublishTable] = []
     source: list[SourceTable] = []
     attribution: AttributionTable = AttributionTable()
+    prepaid_capacity: list[PrepaidCapacityTable] = []
     team: list[TeamTable] = []
     channel: list[ChannelTable] = []
     route: list[RouteTable] = []

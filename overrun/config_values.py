@@ -6,8 +6,13 @@ Pure functions from text to value. Each raises ValueError with one lower-case cl
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from alerts.loopback import is_loopback
+from ingest.source import S3Location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _MONTH = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])")
@@ -21,6 +26,9 @@ _STORAGE_VERSION = re.compile(
     r"v0\.10\.[0-3]|v1\.0\.0|v1\.1\.[0-3]|v1\.2\.[0-2]|v1\.3\.[0-2]|v1\.4\.[0-5]|v1\.5\.[0-6]|v2\.0\.[01]|latest"
 )
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,576}", re.ASCII)
+_EXTERNAL_ID = re.compile(r"[\w+=,.@:/-]{2,1224}", re.ASCII)
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d{1,2}")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _PLACES = Decimal("0.000000000001")
@@ -72,6 +80,17 @@ def parse_month(text: str) -> date:
     if match is None:
         raise ValueError('must be a month, "YYYY-MM"')
     return date(int(match["year"]), int(match["month"]), 1)
+
+
+def parse_instant(text: str) -> datetime:
+    """Return an instant in UTC, without zone, from ISO 8601 with an offset or Z."""
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise ValueError('must be an instant with its offset, like "2026-10-05T11:30:00Z"')
+    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def parse_period(text: str) -> str:
@@ -131,12 +150,57 @@ def check_threshold(text: str) -> str:
     return text
 
 
-def parse_location(text: str) -> str:
-    """Accept a folder or file on disk; the text of a refused URL is not repeated, since it may carry a key."""
+def parse_location(text: str) -> Path | S3Location:
+    """Return a folder or file on disk, or a place in S3; a refused URL is not repeated, since it may carry a key."""
     scheme = _SCHEME.match(text)
-    if scheme is not None:
-        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk only")
-    return parse_path(text)
+    if scheme is None:
+        return Path(parse_path(text))
+    if scheme["scheme"].lower() == "s3" and not text.startswith("s3://"):
+        raise ValueError("must begin with s3:// in small letters")
+    if scheme["scheme"] != "s3":
+        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk and S3")
+    return S3Location.parse(text)
+
+
+def parse_role_arn(text: str) -> str:
+    """Accept the ARN of an IAM role."""
+    if not _ROLE_ARN.fullmatch(text):
+        raise ValueError('must be the ARN of a role, like "arn:aws:iam::123456789012:role/overrun-reader"')
+    return text
+
+
+def parse_external_id(text: str) -> str:
+    """Accept an external id as STS does; refused text is not repeated, since some keep it like a password.
+
+    Source: AWS STS API reference, AssumeRole, ExternalId.
+    """
+    if not _EXTERNAL_ID.fullmatch(text):
+        raise ValueError("must be 2 to 1224 letters, digits and any of + = , . @ : / - _")
+    return text
+
+
+def parse_region(text: str) -> str:
+    """Accept the form of a region's name."""
+    if not _REGION.fullmatch(text):
+        raise ValueError('must be a region, like "eu-central-1"')
+    return text
+
+
+def parse_endpoint(text: str) -> str:
+    """Accept an http(s) address without login, plain http on this machine only; refused text is not repeated."""
+    message = 'must be an address, like "https://s3.example.com"'
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise ValueError(message) from error
+    is_bare = text.isprintable() and not parts.query and not parts.fragment
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not is_bare:
+        raise ValueError(message)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must be without user and password, so that no secret stands in the file")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ValueError("must begin with https://; plain http is for this machine only")
+    return text
 
 
 def parse_path(text: str) -> str:

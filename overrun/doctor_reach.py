@@ -1,6 +1,7 @@
-"""Checks of what lies outside the stores: exports, secrets, and whether channels can be reached.
+"""Checks of what lies outside the stores: exports, AWS, secrets, and whether channels can be reached.
 
-A secret is resolved and never shown. A channel is only connected to: nothing is sent, no name or password given.
+A secret is resolved and never shown. A channel is only connected to: nothing is sent, no name or password given. AWS is
+asked for what a night asks it, as little as shows whether it would be let.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from threading import Thread
@@ -17,30 +19,61 @@ from urllib.parse import urlsplit
 from alerts.errors import DeliveryFailed
 from alerts.loopback import is_loopback
 from alerts.settings import Channel, SlackWebhookChannel
+from ingest.source import S3Location
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import Exit
 from sql.secret import SecretReference, SecretUnresolved
 
 if TYPE_CHECKING:
+    from ingest.aws.probe import Finding
     from ingest.source import SourceSettings
     from overrun.config import Config
 
 PATIENCE_SECONDS = 3.0
 """How long an answer is waited for, the look-up of the name included."""
+_SOURCES_AT_ONCE = 8
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
 
 
-def check_sources(config: Config) -> Iterator[Check]:
-    """Yield whether the exports of each source are there and can be read."""
+def check_sources(config: Config, *, is_offline: bool) -> Iterator[Check]:
+    """Yield whether the exports of each source are there and can be read; what is in AWS, all sources at once."""
     if not config.sources:
         yield doubt("sources", "none is configured, so that a night has nothing to load", "add a [[source]]")
-    for source in config.sources:
-        yield check_source(source)
+    with ThreadPoolExecutor(_SOURCES_AT_ONCE) as pool:
+        for checks in pool.map(lambda source: _check_anywhere(source, is_offline=is_offline), config.sources):
+            yield from checks
+    if not is_offline and any(_is_in_s3(source) and source.kind == "aws-export" for source in config.sources):
+        yield well(
+            "cost explorer", "is not asked, since AWS charges for it; overrun reconcile needs ce:GetCostAndUsage"
+        )
 
 
-def check_source(source: SourceSettings) -> Check:
-    """Return whether the location of a source can be read, and is not empty."""
-    name, location = f"source {source.name}", source.location
+def _is_in_s3(source: SourceSettings) -> bool:
+    return isinstance(source.location, S3Location)
+
+
+def _check_anywhere(source: SourceSettings, *, is_offline: bool) -> list[Check]:
+    """Return the checks of one source, on disk and of what it asks AWS."""
+    location, name = source.location, f"source {source.name}"
+    checks = [] if isinstance(location, S3Location) else [_check_on_disk(name, location)]
+    if not (_is_in_s3(source) or source.organizations):
+        return checks
+    if is_offline:
+        asked = location if _is_in_s3(source) else "AWS Organizations"
+        return [*checks, well(name, f"{asked} is not asked offline")]
+    from ingest.aws.probe import probe_source
+
+    return [*checks, *(_as_check(name, finding) for finding in probe_source(source))]
+
+
+def _as_check(name: str, finding: Finding) -> Check:
+    """Return a finding about AWS as a check; a night without its export ends with 3."""
+    code = Exit.SOURCE if finding.level == "fail" else Exit.DONE
+    return Check(name=name, level=finding.level, message=finding.message, hint=finding.hint, code=code)
+
+
+def _check_on_disk(name: str, location: Path) -> Check:
+    """Return whether a location on disk can be read, and is not empty."""
     if not location.exists():
         return failure(name, f"{location} does not exist", "check `location` of the [[source]]", Exit.SOURCE)
     try:

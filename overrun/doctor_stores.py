@@ -22,6 +22,7 @@ from ingest.conversion import conversion_hash
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation, open_copy
+from overrun.terminal import size_text
 from sql.contract import META, SCHEMA_VERSION
 from sql.errors import StateError, WarehouseError, WarehouseLocked
 from sql.lock import holder
@@ -106,10 +107,10 @@ def check_disk(config: Config) -> Iterator[Check]:
             continue
         seen.add(device)
         free = shutil.disk_usage(present).free
-        message = f"{_bytes(free)} free at {present}; 3 x warehouse + landing is {_bytes(stores)}"
+        message = f"{size_text(free)} free at {present}; 3 x warehouse + landing is {size_text(stores)}"
         hint = "free some space; docs/deploy.md says how much is needed"
         if free < size:
-            yield failure("disk", f"{message}: the next copy of {_bytes(size)} does not fit", hint, Exit.REFUSED)
+            yield failure("disk", f"{message}: the next copy of {size_text(size)} does not fit", hint, Exit.REFUSED)
         elif free < 2 * size:
             yield doubt("disk", message, hint)
         else:
@@ -309,13 +310,3 @@ def _size(path: Path) -> int:
 def _size_below(folder: Path) -> int:
     """Return the size of all files below a folder [bytes]."""
     return sum(_size(path) for path in folder.rglob("*") if path.is_file())
-
-
-def _bytes(count: int) -> str:
-    """Return `1.5 GB`."""
-    amount, unit = float(count), "B"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if amount < 1000:
-            break
-        amount, unit = amount / 1000, larger
-    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"

@@ -41,7 +41,7 @@ class Exit(IntEnum):
 
 _MEANINGS = {
     Exit.DONE: "done",
-    Exit.FINDINGS: "findings, where --fail-on asks for it",
+    Exit.FINDINGS: "does not tie (reconcile), or findings, where --fail-on asks for it",
     Exit.USAGE: "usage or configuration, or a directory that cannot be written",
     Exit.SOURCE: "a source cannot be listed, read or recognised; the others landed",
     Exit.REFUSED: "checks or conservation fail, a month shrank, or the disk is full; the last good version stands",

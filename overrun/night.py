@@ -18,14 +18,16 @@ import structlog
 
 from alerts.run import DeliveryReport, conclude, deliver
 from analysis.run import analyse
+from ingest.accounts import refresh_accounts
 from ingest.conversion import mark_converted, needs_rebuild
-from ingest.errors import IngestError
+from ingest.errors import AccountsUnlisted, IngestError
 from ingest.rebuild import rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
 from overrun.exits import Exit, code_of, worst
-from overrun.settings_tables import settings_rows
+from overrun.settings_tables import Organisation, settings_rows
+from sql.contract import ACCOUNT, ACCOUNT_TAG
 from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.excerpt import publish_excerpt
 from sql.files import make_directory, remove, remove_tree, temporary_beside
@@ -61,6 +63,8 @@ class NightReport:
     """What a run came to, step by step; None for a step that was not taken."""
 
     ingested: IngestReport | None = None
+    unlisted: list[AccountsUnlisted] = field(default_factory=list)
+    """Organisations that did not list their accounts: noted, and no failure."""
     built: BuildReport | None = None
     analysed: bool | None = None
     published: list[PublishReport] = field(default_factory=list)
@@ -166,6 +170,7 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
         now=night.options.now.astimezone(UTC).replace(tzinfo=None),
         accept_shrink=night.options.accept_shrink,
         months=night.options.months,
+        keep_landed=night.config.keep_landed,
     )
     night.report.ingested = ingest(warehouse, night.config.sources, options, night.options.say)
     log = structlog.get_logger()
@@ -176,11 +181,18 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
             billing_month=f"{load.delivery.billing_month:%Y-%m}",
             rows=load.rows_loaded,
         )
+    night.report.unlisted = refresh_accounts(warehouse, night.config.sources, night.options.say)
+    for refusal in night.report.unlisted:
+        log.warning("accounts_not_listed", source=refusal.source, reason=str(refusal), hint=refusal.hint)
 
 
 def build_step(night: Run, warehouse: Warehouse) -> None:
     """Write the settings tables, build what changed, draw conclusions."""
-    rows = settings_rows(night.config, night.options.as_of, retired_sources(warehouse, night.config))
+    organisation = Organisation(
+        accounts=warehouse.rows(f"select * from {ACCOUNT.full_name}"),
+        tags=warehouse.rows(f"select * from {ACCOUNT_TAG.full_name}"),
+    )
+    rows = settings_rows(night.config, night.options.as_of, retired_sources(warehouse, night.config), organisation)
     changed = bool(replace_settings(warehouse, rows))
     night.report.built = build(warehouse, progress=night.options.say)
     night.report.analysed = analyse(warehouse)
@@ -274,7 +286,7 @@ def _keep_record(state: StateStore, run_id: str, report: NightReport, exit_code:
     """Write what failed, and how the run ended; a disk that is full for this too is told once."""
     now = datetime.now(UTC)
     try:
-        for error in report.problems:
+        for error in [*report.problems, *report.unlisted]:
             state.record_problem(
                 run_id,
                 Problem(

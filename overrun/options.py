@@ -58,6 +58,34 @@ class Day(click.ParamType[date]):
             self.fail(f"{str(value)!r} is not a day, YYYY-MM-DD", param, ctx)
 
 
+class Months(click.ParamType[frozenset[date]]):
+    """One month, YYYY-MM, or those from the first to the last, both included: YYYY-MM..YYYY-MM."""
+
+    name = "months"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[date]:
+        """Return the first day of each month."""
+        if isinstance(value, frozenset):
+            return value
+        first, separator, last = str(value).partition("..")
+        try:
+            months = self._between(self._month(first), self._month(last if separator else first))
+        except ValueError:
+            months = frozenset()
+        if not months:
+            self.fail(f"{str(value)!r} is no month, YYYY-MM, and no months, YYYY-MM..YYYY-MM", param, ctx)
+        return months
+
+    @staticmethod
+    def _month(text: str) -> date:
+        return date.fromisoformat(f"{text}-01")
+
+    @staticmethod
+    def _between(first: date, last: date) -> frozenset[date]:
+        start, end = first.year * 12 + first.month - 1, last.year * 12 + last.month - 1
+        return frozenset(date(number // 12, number % 12 + 1, 1) for number in range(start, end + 1))
+
+
 class OverrunCommand(click.Command):
     """A command whose `--help` ends with examples and with the exit codes that it can have.
 
@@ -109,6 +137,13 @@ as_of_option = click.option(
     metavar="DATE",
     default=today,
     help="Day that counts as today, YYYY-MM-DD; default today in UTC.",
+)
+backfill_option = click.option(
+    "--backfill",
+    "months",
+    type=Months(),
+    metavar="MONTHS",
+    help="Load these months again, changed or not: YYYY-MM, or YYYY-MM..YYYY-MM with both ends.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result, or the error, as JSON.")
 verbose_option = click.option("-v", "--verbose", count=True, help="Tell each step on stderr; twice for more.")

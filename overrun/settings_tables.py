@@ -5,7 +5,8 @@ No address and no secret is among them: what stands in the warehouse can be read
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from overrun.config import AttributionRule, Budget, Config
@@ -14,13 +15,27 @@ from overrun.config_values import like_pattern
 Row = tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organisation:
+    """Rows of `ops.account` and `ops.account_tag`, which are those of the settings tables that models read."""
+
+    accounts: Sequence[Row] = ()
+    tags: Sequence[Row] = ()
+
+
+NO_ORGANISATION = Organisation()
+
+
 def settings_rows(
-    config: Config, as_of: date, retired_sources: Iterable[tuple[str, str | None, int]] = ()
+    config: Config,
+    as_of: date,
+    retired_sources: Iterable[tuple[str, str | None, int]] = (),
+    organisation: Organisation = NO_ORGANISATION,
 ) -> dict[str, list[Row]]:
     """Return the rows of every table in `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order.
 
     `retired_sources` are (name, kind, settle_days) of sources whose charges are kept though the file no longer names
-    them; one that the file does name is not retired.
+    them; one that the file does name is not retired. `organisation` is what the provider says of accounts.
     """
     attribution = config.attribution
     return {
@@ -33,8 +48,18 @@ def settings_rows(
             *_tags("team", attribution.team_tags),
         ],
         "settings.attribution_account": list(attribution.accounts),
-        "settings.sub_account": [],
-        "settings.sub_account_tag": [],
+        "settings.sub_account": list(organisation.accounts),
+        "settings.sub_account_tag": list(organisation.tags),
+        "settings.prepaid_capacity": [
+            (
+                number,
+                like_pattern(capacity.usage_type),
+                None if capacity.resource is None else like_pattern(capacity.resource),
+                capacity.starts_at,
+                capacity.ends_at,
+            )
+            for number, capacity in enumerate(config.prepaid_capacities, start=1)
+        ],
         "settings.team_project": [(team.name, project) for team in config.teams for project in team.projects],
         "settings.budget": [_budget(budget) for budget in config.budgets],
         "settings.budget_scope": [

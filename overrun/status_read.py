@@ -7,11 +7,13 @@ is behind, which grows with the day on which somebody asks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ingest.errors import AccountsUnlisted
+from ingest.landing import LandedSource, count_landed
 from overrun.published import has_relation, open_copy
 from sql.errors import DirectoryUnwritable
 from sql.lock import holder
@@ -53,6 +55,17 @@ class Oddity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MonthStatus:
+    """How settled one month of a source is: a row of `marts.month_status`."""
+
+    billing_month: date
+    status: str
+    invoicing_entities: int
+    entities_invoiced: int
+    was_final_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
     """What is loaded of one source; `kind` None where the configuration no longer names it."""
 
@@ -71,6 +84,18 @@ class SourceStatus:
     months_without_resource_ids: int = 0
     months_unproven: int = 0
     oddities: tuple[Oddity, ...] = ()
+    settlement: tuple[MonthStatus, ...] = ()
+    """The newest month first; nothing before the first build."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlistedAccounts:
+    """A source whose organisation has not listed its accounts in the last `runs` runs that asked; why, in the last."""
+
+    source: str
+    runs: int
+    message: str
+    hint: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +118,15 @@ class Status:
     failed: tuple[RunStatus, ...] = ()
     """Runs whose problems are not made up for by a later one."""
     sources: tuple[SourceStatus, ...] = ()
+    unlisted: tuple[UnlistedAccounts, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     waiting: tuple[OutboxMessage, ...] = ()
     dead: tuple[OutboxMessage, ...] = ()
     partly: tuple[OutboxMessage, ...] = ()
     """Sent, but refused for some recipients, by a channel that has sent nothing to all of them since."""
     kept: int = 0
+    landing: Path | None = None
+    landed: tuple[LandedSource, ...] = ()
 
 
 @dataclass(slots=True)
@@ -107,6 +135,7 @@ class _FromState:
 
     runs: list[Run] = field(default_factory=list)
     problems: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
+    unlisted: tuple[UnlistedAccounts, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     outbox: list[OutboxMessage] = field(default_factory=list)
     partly: list[OutboxMessage] = field(default_factory=list)
@@ -135,11 +164,14 @@ def read_status(config: Config, as_of: date) -> Status:
         runs=tuple(runs[:RUNS_SHOWN]),
         failed=_still_failed(runs, known.problems),
         sources=tuple(sources),
+        unlisted=known.unlisted,
         copies=known.copies,
         waiting=tuple(message for message in known.outbox if message.status in {"pending", "sending"}),
         dead=tuple(message for message in known.outbox if message.status == "dead"),
         partly=tuple(message for message in known.partly if message.channel in channels),
         kept=sum(message.status == "kept" for message in known.outbox),
+        landing=config.landing,
+        landed=tuple(count_landed(config.landing)),
     )
 
 
@@ -150,7 +182,8 @@ def _read_state(config: Config) -> _FromState:
         runs = state.last_runs(_RUNS_LOOKED_AT)
         return _FromState(
             runs=runs,
-            problems={run.run_id: tuple(state.problems(run.run_id)) for run in _last_of_each_command(runs)},
+            problems={run.run_id: _failures(state, run.run_id) for run in _last_of_each_command(runs)},
+            unlisted=_unlisted(state, runs),
             copies=tuple(
                 _copy(state, path)
                 for path in (config.publish, *(publication.path for publication in config.publications))
@@ -158,6 +191,36 @@ def _read_state(config: Config) -> _FromState:
             outbox=read_outbox(state, "pending", "sending", "dead", "kept"),
             partly=read_partly_sent(state),
         )
+
+
+def _failures(state: StateStore, run_id: str) -> tuple[Problem, ...]:
+    """Return the problems of a run that are failures: accounts that were not listed are none."""
+    return tuple(problem for problem in state.problems(run_id) if problem.code != AccountsUnlisted.__name__)
+
+
+def _unlisted(state: StateStore, runs: Sequence[Run]) -> tuple[UnlistedAccounts, ...]:
+    """Return the sources whose accounts the last run that asked could not list, and in how many in a row."""
+    asking = [run.run_id for run in runs if run.command in {"nightly", "ingest"} and run.finished_at is not None]
+    noted: dict[str, dict[str, tuple[str, str | None]]] = {}
+    for run_id, source, message, hint in state.rows(
+        "select run_id, source, message, hint from problem where code = ?", (AccountsUnlisted.__name__,)
+    ):
+        noted.setdefault(run_id, {})[source] = (message, hint)
+    latest = noted.get(asking[0], {}) if asking else {}
+    return tuple(
+        UnlistedAccounts(
+            source=source,
+            runs=_in_a_row([source in noted.get(run_id, {}) for run_id in asking]),
+            message=message,
+            hint=hint,
+        )
+        for source, (message, hint) in latest.items()
+    )
+
+
+def _in_a_row(outcomes: Sequence[bool]) -> int:
+    """Return how many of the first outcomes are true."""
+    return next((index for index, outcome in enumerate(outcomes) if not outcome), len(outcomes))
 
 
 def _with_ends(runs: Sequence[Run], *, is_running: bool) -> list[RunStatus]:
@@ -221,12 +284,14 @@ def _read_sources(warehouse: Warehouse, config: Config, as_of: date) -> list[Sou
         )
     }
     names = [*configured, *(name for name in loaded if name not in configured)]
-    return [
+    sources = [
         _source(name, configured.get(name), loaded[name], freshness.get(name), oddities.get(name, ()), as_of)
         if name in loaded
         else SourceStatus(source=name, kind=configured[name])
         for name in names
     ]
+    settlement = _settlement(warehouse)
+    return [replace(source, settlement=settlement.get(source.source, ())) for source in sources]
 
 
 def _source(
@@ -270,6 +335,29 @@ def _freshness(warehouse: Warehouse) -> dict[str, tuple[object, ...]]:
         "select source, last_usage_date, complete_through, days_behind, as_of from marts.data_freshness"
     )
     return {str(row[0]): tuple(row[1:]) for row in rows}
+
+
+def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:
+    """Return how settled the months of each source are, newest first; nothing before the first build."""
+    if not has_relation(warehouse, "marts.month_status"):
+        return {}
+    rows = warehouse.rows(
+        "select source, billing_month, status, invoicing_entities, entities_invoiced, was_final_at"
+        " from marts.month_status order by source, billing_month desc"
+    )
+    found: dict[str, list[MonthStatus]] = {}
+    for source, month, status, entities, invoiced, was_final_at in rows:
+        if isinstance(month, date):
+            found.setdefault(str(source), []).append(
+                MonthStatus(
+                    billing_month=month,
+                    status=str(status),
+                    invoicing_entities=_number(entities),
+                    entities_invoiced=_number(invoiced),
+                    was_final_at=was_final_at.replace(tzinfo=UTC) if isinstance(was_final_at, datetime) else None,
+                )
+            )
+    return {source: tuple(months) for source, months in found.items()}
 
 
 def _oddities(warehouse: Warehouse) -> dict[str, tuple[Oddity, ...]]:

@@ -7,8 +7,16 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from overrun.exits import Exit
-from overrun.status_read import CopyStatus, Oddity, RunStatus, SourceStatus, Status
-from overrun.terminal import UNKNOWN, print_table
+from overrun.status_read import (
+    CopyStatus,
+    MonthStatus,
+    Oddity,
+    RunStatus,
+    SourceStatus,
+    Status,
+    UnlistedAccounts,
+)
+from overrun.terminal import UNKNOWN, print_table, size_text
 from sql.text import shortened, visible
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ SCHEMA_VERSION = 1
 ODDITIES_SHOWN = 5
 PROBLEMS_SHOWN = 10
 MESSAGES_SHOWN = 5
+MONTHS_SHOWN = 3
 _TEXT_LIMIT = 300
 
 
@@ -35,7 +44,15 @@ def print_status(status: Status, stream: TextIO) -> None:
         print_table(_SOURCE_COLUMNS, [_source_row(source) for source in status.sources], stream)
     else:
         stream.write("\nNo source is configured.\n")
-    for line in (*_notes(status.sources), *_failures(status.failed), *_messages(status), *_copies(status.copies)):
+    for line in (
+        *_settlement(status.sources),
+        *_notes(status.sources),
+        *_landed(status),
+        *_unlisted(status.unlisted),
+        *_failures(status.failed),
+        *_messages(status),
+        *_copies(status.copies),
+    ):
         stream.write(f"{visible(line)}\n")
 
 
@@ -96,6 +113,41 @@ def _source_row(source: SourceStatus) -> tuple[object, ...]:
     )
 
 
+def _settlement(sources: Sequence[SourceStatus]) -> Iterator[str]:
+    """Yield how settled the last months of each source are, and which were restated."""
+    if any(source.settlement for source in sources):
+        yield from ("", "Months")
+    for source in sources:
+        if source.settlement:
+            yield f"  {source.source}: {', '.join(map(_month_status, source.settlement[:MONTHS_SHOWN]))}"
+        restated = [month for month in source.settlement if month.status == "restated"]
+        if restated:
+            yield f"  {source.source}: restated after it was final: {', '.join(map(_restated, restated))}"
+
+
+def _month_status(month: MonthStatus) -> str:
+    """Return `2026-10 estimated (1 of 2 entities invoiced)`."""
+    is_partly = month.status == "estimated" and month.entities_invoiced
+    share = f" ({month.entities_invoiced} of {month.invoicing_entities} entities invoiced)" if is_partly else ""
+    return f"{_month(month.billing_month)} {month.status}{share}"
+
+
+def _restated(month: MonthStatus) -> str:
+    """Return `2026-08 (final on 2026-09-06)`."""
+    final = f" (final on {month.was_final_at:%Y-%m-%d})" if month.was_final_at else ""
+    return f"{_month(month.billing_month)}{final}"
+
+
+def _landed(status: Status) -> Iterator[str]:
+    """Yield how much has landed, and where."""
+    if not status.landed:
+        return
+    yield from ("", f"Landed files in {status.landing}")
+    for landed in status.landed:
+        versions, months = _counted(landed.versions, "version"), _counted(landed.months, "month")
+        yield f"  {landed.source}: {versions} of {months}, {size_text(landed.size)}"
+
+
 def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
     """Yield what is odd about the loads in force, per source."""
     for source in sources:
@@ -110,12 +162,25 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
             )
         if source.months_unproven:
             lines.append(
-                f"effective cost is unproven in {_counted(source.months_unproven, 'month')}: unused commitments are not"
-                " split yet"
+                f"effective cost is unproven in {_counted(source.months_unproven, 'month')}: see"
+                " amortisation_gap_cost in marts.reconciliation"
             )
         if lines:
             yield from ("", f"In what is loaded of {source.source}")
             yield from (f"  {line}" for line in lines)
+
+
+def _unlisted(unlisted: Sequence[UnlistedAccounts]) -> Iterator[str]:
+    """Yield which organisations did not list their accounts, and why."""
+    for accounts in unlisted:
+        yield ""
+        yield (
+            f"Accounts of {accounts.source} not listed in {_counted(accounts.runs, 'run')}: names and tags are those"
+            " that were listed last"
+        )
+        yield f"  warning: {shortened(accounts.message, _TEXT_LIMIT)}"
+        if accounts.hint:
+            yield f"  hint: {shortened(accounts.hint, _TEXT_LIMIT)}"
 
 
 def _oddity(oddity: Oddity) -> str:
@@ -187,10 +252,28 @@ def status_as_json(status: Status) -> dict[str, object]:
         "runs": [_run_json(run) for run in status.runs],
         "failed": [_run_json(run) for run in status.failed],
         "sources": [_source_json(source) for source in status.sources],
+        "unlisted_accounts": [
+            {"source": item.source, "runs": item.runs, "message": item.message, "hint": item.hint}
+            for item in status.unlisted
+        ],
         "waiting": [_message_json(message) for message in status.waiting],
         "dead": [_message_json(message) for message in status.dead],
         "partly": [_message_json(message) for message in status.partly],
         "kept": status.kept,
+        "landed": {
+            "path": None if status.landing is None else str(status.landing),
+            "versions": sum(landed.versions for landed in status.landed),
+            "bytes": sum(landed.size for landed in status.landed),
+            "sources": [
+                {
+                    "source": landed.source,
+                    "months": landed.months,
+                    "versions": landed.versions,
+                    "bytes": landed.size,
+                }
+                for landed in status.landed
+            ],
+        },
         "copies": [
             {"path": str(copy.path), "replaced_at": _instant(copy.replaced_at), "is_touched": copy.is_touched}
             for copy in status.copies
@@ -237,10 +320,21 @@ def _source_json(source: SourceStatus) -> dict[str, object]:
         "days_behind": source.days_behind,
         "months_without_resource_ids": source.months_without_resource_ids,
         "months_unproven": source.months_unproven,
+        "month_status": [_month_json(month) for month in source.settlement],
         "odd_input": [
             {"rule": odd.rule, "effect": odd.effect, "subject": odd.subject, "rows": odd.rows, "months": odd.months}
             for odd in source.oddities
         ],
+    }
+
+
+def _month_json(month: MonthStatus) -> dict[str, object]:
+    return {
+        "billing_month": _month(month.billing_month),
+        "status": month.status,
+        "invoicing_entities": month.invoicing_entities,
+        "entities_invoiced": month.entities_invoiced,
+        "was_final_at": _instant(month.was_final_at),
     }
 
 

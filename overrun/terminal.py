@@ -22,6 +22,16 @@ _NARROWEST_COLUMN = 8
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
+def size_text(count: int) -> str:
+    """Return `1.5 GB` for a number of bytes."""
+    amount, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
 def display_width(text: str) -> int:
     """Return how many terminal cells `text` takes: two for wide East Asian letters, none for combining marks."""
     if text.isascii():

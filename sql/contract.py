@@ -109,7 +109,11 @@ FOCUS_COLUMNS: tuple[Column, ...] = (
 EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_Source", "VARCHAR", "The [[source]] of the configuration that delivered this row"),
     Column("x_LoadId", "VARCHAR", "Load that wrote this row: a hash of source, month and version"),
-    Column("x_RowNumber", "BIGINT", "Position in the delivery, from 1; with x_LoadId the key of the row"),
+    Column(
+        "x_RowNumber",
+        "BIGINT",
+        "Position in the delivery, from 1; negative on rows that the load adds; with x_LoadId the key",
+    ),
     Column("x_BillingMonth", "DATE", "First day of the invoice month"),
     Column("x_TagSetId", "UBIGINT", "Id of this row's tags and cost categories in core.tag_set; null without any"),
     Column("x_LineItemType", "VARCHAR", "AWS line item type"),
@@ -209,7 +213,11 @@ LOAD = Table(
         Column("rows_loaded", "BIGINT", "Charges in the part"),
         Column("last_usage_date", "DATE", "Last day on which a usage charge begins"),
         Column("has_resource_ids", "BOOLEAN", "False where the export was made without resource ids"),
-        Column("effective_cost_state", "VARCHAR", "unproven until the amortisation identity has been checked"),
+        Column(
+            "effective_cost_state",
+            "VARCHAR",
+            "proven: the amortisation identity holds for each commitment; unproven: not, or not checked; as delivered",
+        ),
     ),
 )
 
@@ -264,6 +272,7 @@ LOAD_INVOICE = Table(
         Column("invoicing_entity", "VARCHAR", "Legal entity that invoices; empty where the export names none"),
         Column("rows_delivered", "BIGINT", "Charges as delivered, those that the load added apart"),
         Column("rows_invoiced", "BIGINT", "Those of them that name their invoice"),
+        Column("invoice_digest", "VARCHAR", "Hash of the ids of their invoices; empty without any"),
     ),
 )
 
@@ -438,6 +447,18 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     ),
     Table(
         schema="settings",
+        name="prepaid_capacity",
+        description="Capacity that is paid before it is used, and the time that it is reserved for",
+        columns=(
+            Column("capacity_number", "INTEGER", "Order in the configuration, from 1; the first that matches counts"),
+            Column("usage_type_pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the usage type"),
+            Column("resource_pattern", "VARCHAR", "The same over the resource id; null for any"),
+            Column("starts_at", "TIMESTAMP", "First instant that is reserved, UTC"),
+            Column("ends_at", "TIMESTAMP", "First instant after, UTC"),
+        ),
+    ),
+    Table(
+        schema="settings",
         name="team_project",
         description="Which team owns which project",
         columns=(Column("team", "VARCHAR", "Team"), Column("project", "VARCHAR", "Project")),
@@ -501,6 +522,8 @@ BUDGET_STATE = Table(
         Column("billing_currency", "VARCHAR", "Currency of the amounts"),
         Column("crossed_on", "DATE", "First day on which the running total reached the threshold; null if not crossed"),
         Column("complete_through", "DATE", "Last complete day of the slowest source; null if unknown"),
+        Column("month_status", "VARCHAR", "Status of the month in its least settled source, as in marts.month_status"),
+        Column("is_month_restated", "BOOLEAN", "Whether the month is restated in any of its sources"),
     ),
 )
 

@@ -1,7 +1,7 @@
 """A published copy for some teams: their charges and marts, and nothing of anybody else's.
 
 Made from the published copy, so it shows the same night. Relations that cannot be told apart by team (reconciliation,
-restatements) are left out; data freshness is everybody's.
+restatements) are left out; data freshness and the months' status are everybody's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sql.publish import PublishReport, replace_copy
 from sql.state import StateStore
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
-_SHARED = ("data_freshness",)
+_SHARED = ("data_freshness", "month_status")
 _ATTRIBUTED = (
     'exists (select 1 from published.core.attribution as owner where owner.source = charge."x_Source"'
     ' and owner.billing_month = charge."x_BillingMonth"'

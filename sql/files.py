@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from sql.waypoints import waypoint
 
 TEMPORARY_MARK = ".overrun-tmp"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_NO_LINKS = {errno.EPERM, errno.EXDEV, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
@@ -77,6 +78,23 @@ def copy_file(source: Path, target: Path) -> None:
         copy_whole(source, target)
 
 
+def link_file(source: Path, target: Path) -> None:
+    """Give `source`, which nobody changes any more, a second name, or copy it where the file system cannot."""
+    with waypoint("file", f"link {source.name} -> {target.name}"), file_errors(target):
+        try:
+            target.hardlink_to(source)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            copy_whole(source, target)
+
+
+def write_pieces(target: Path, pieces: Iterable[bytes]) -> None:
+    """Write `pieces` to a file that lasts no longer than its reader, so that it is not synced."""
+    with waypoint("file", f"unpack {target.name}"), file_errors(target), target.open("wb") as stream:
+        stream.writelines(pieces)
+
+
 def rename(source: Path, target: Path) -> None:
     """Replace `target` by `source` in one step, and make that survive a power cut."""
     with waypoint("file", f"rename {source.name} -> {target.name}"), file_errors(target):
@@ -99,8 +117,13 @@ def remove_tree(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` so that a reader sees the old content or the whole new one."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write `content` to `path` so that a reader sees the old content or the whole new one."""
     temporary = temporary_beside(path)
     with waypoint("file", f"write {path.name}"), file_errors(path):
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
     sync_file(temporary)
     rename(temporary, path)

@@ -74,13 +74,28 @@ FIELDS: tuple[Field, ...] = (
     Field("product_gpu"),
     Field("product_sku"),
     Field("reservation_reservation_a_r_n"),
+    Field("reservation_costs"),
     Field("reservation_effective_cost", "money"),
     Field("reservation_net_effective_cost", "money"),
     Field("reservation_total_reserved_units", "number"),
+    Field("reservation_unused_quantity", "number"),
+    Field("reservation_end_time", "instant"),
+    Field("reservation_amortized_upfront_fee_for_billing_period", "money"),
+    Field("reservation_net_amortized_upfront_fee_for_billing_period", "money"),
+    Field("reservation_unused_amortized_upfront_fee_for_billing_period", "money"),
+    Field("reservation_net_unused_amortized_upfront_fee_for_billing_period", "money"),
+    Field("reservation_unused_recurring_fee", "money"),
+    Field("reservation_net_unused_recurring_fee", "money"),
     Field("savings_plan_savings_plan_a_r_n"),
+    Field("plan_costs"),
     Field("savings_plan_savings_plan_effective_cost", "money"),
     Field("savings_plan_net_savings_plan_effective_cost", "money"),
-    Field("savings_plan_recurring_commitment_for_billing_period", "number"),
+    Field("savings_plan_total_commitment_to_date", "money"),
+    Field("savings_plan_used_commitment", "money"),
+    Field("savings_plan_amortized_upfront_commitment_for_billing_period", "money"),
+    Field("savings_plan_net_amortized_upfront_commitment_for_billing_period", "money"),
+    Field("savings_plan_recurring_commitment_for_billing_period", "money"),
+    Field("savings_plan_net_recurring_commitment_for_billing_period", "money"),
     Field("split_line_item_parent_resource_id"),
     Field("split_line_item_split_cost", "money"),
     Field("split_line_item_unused_cost", "money"),
@@ -96,6 +111,11 @@ FIELDS: tuple[Field, ...] = (
     Field("cost_categories_text", "json"),
 )
 
+_AMORTISED = {
+    "reservation_costs": frozenset({"reservationeffectivecost", "reservationneteffectivecost"}),
+    "plan_costs": frozenset({"savingsplansavingsplaneffectivecost", "savingsplannetsavingsplaneffectivecost"}),
+}
+"""Fields that are set where an export carries amortised costs of reservations and Savings Plans: by these columns."""
 _PRODUCT_KEYS = {
     "product_product_name": "product_name",
     "product_region_code": "region",
@@ -121,7 +141,8 @@ def is_expected(name: str) -> bool:
 def derive(columns: Sequence[DeliveredColumn]) -> Mapping[str, str]:
     """Return the expressions for tags, cost categories, discounts and what the product map holds."""
     named = {column.name.lower(): column for column in columns}
-    expressions: dict[str, str] = {}
+    names = {folded(column.name) for column in columns}
+    expressions = {field: "'delivered'" for field, given in _AMORTISED.items() if names & given}
     tags = _collected(columns, _TAG_GROUPS, tag_key)
     texts = [named[name].reference for name in ("resource_tags", "tags") if name in named and is_text(named[name])]
     if texts:
@@ -162,10 +183,14 @@ def _collected(columns: Sequence[DeliveredColumn], groups: tuple[str, ...], key:
 
 
 def _entry(name: str, references: Sequence[str]) -> str:
-    """Return the text of one JSON entry, null where the value is empty; of equal headers the first value counts."""
-    values = ", ".join(f"nullif({reference}, '')" for reference in references)
+    """Return the text of one JSON entry, null where the value is empty; of equal headers the first value counts.
+
+    A report may have a thousand tag keys, a column each, and DuckDB plans `nullif` ten times as long as `case`.
+    """
     head = literal(json.dumps(name, ensure_ascii=False) + ":")
-    return f"{head} || cast(to_json(coalesce({values})) as varchar)"
+    filled = [f"nullif({reference}, '')" for reference in references]
+    value = references[0] if len(references) == 1 else f"coalesce({', '.join(filled)})"
+    return f"case when {value} <> '' then {head} || cast(to_json({value}) as varchar) end"
 
 
 def _map_text(column: DeliveredColumn | None) -> str:
@@ -220,5 +245,6 @@ CUR = Dataset(
     month="coalesce(bill_billing_period_start_date, line_item_usage_start_date)",
     recognise=recognise,
     derive=derive,
+    is_amortised=True,
     is_expected=is_expected,
 )

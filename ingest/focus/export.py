@@ -45,4 +45,5 @@ FOCUS = Dataset(
     month='coalesce("BillingPeriodStart", "ChargePeriodStart")',
     recognise=recognise,
     null_text="NULL",
+    effective_cost_state="as delivered",
 )

@@ -15,6 +15,7 @@ from overrun.exits import Exit, worst
 from overrun.options import Invocation, OverrunCommand, common_options
 
 if TYPE_CHECKING:
+    from ingest.source import SourceSettings
     from overrun.doctor_check import Check
 
 SCHEMA_VERSION = 1
@@ -24,18 +25,42 @@ SCHEMA_VERSION = 1
 @click.command(
     "doctor",
     cls=OverrunCommand,
-    examples=("overrun doctor", "overrun doctor --offline", "overrun doctor --json"),
+    examples=(
+        "overrun doctor",
+        "overrun doctor --offline",
+        "overrun doctor --json",
+        "overrun doctor --print-policy aws",
+    ),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
 )
-@click.option("--offline", is_flag=True, help="Connect to no mail relay and no webhook.")
+@click.option("--offline", is_flag=True, help="Connect to no mail relay and no webhook, and do not ask AWS.")
+@click.option(
+    "--print-policy",
+    "policy_of",
+    type=click.Choice(["aws"]),
+    help="Print the policy that a night needs there and check nothing: aws, for IAM, as JSON.",
+)
+@click.option(
+    "--kms-key",
+    "kms_keys",
+    metavar="ARN",
+    multiple=True,
+    help="With --print-policy: key of a bucket; more than once for more.",
+)
 @common_options
-def command(invocation: Invocation, offline: bool) -> Exit:
+def command(invocation: Invocation, offline: bool, policy_of: str | None, kms_keys: tuple[str, ...]) -> Exit:
     """Check folders, secrets, disk and lock.
 
     One line for each check: ok, warn or fail, and a hint where something is to be done. Secrets are resolved and never
-    shown; channels are connected to, and nothing is sent. Ends with what a night would end with because of the worst
+    shown; channels are connected to, and nothing is sent. AWS is asked, source by source, for what a night asks it, and
+    each permission that is missing is named. Ends with what a night would end with because of the worst
     failure, and with 0 where there are only warnings.
     """
+    if policy_of is not None:
+        _print_policy(invocation, kms_keys)
+        return Exit.DONE
+    if kms_keys:
+        raise click.UsageError("--kms-key goes with --print-policy aws")
     checks = []
     for check in _checks(invocation, is_offline=offline):
         checks.append(check)
@@ -72,8 +97,23 @@ def _checks(invocation: Invocation, *, is_offline: bool) -> Iterator[Check]:
     for warning in config.warnings:
         yield doubt("configuration", str(warning), warning.hint or "run overrun check")
     yield from check_stores(config, now)
-    yield from check_sources(config)
+    yield from check_sources(config, is_offline=is_offline)
     yield from check_channels(config, os.environ, now, is_offline=is_offline)
+
+
+def _print_policy(invocation: Invocation, kms_keys: tuple[str, ...]) -> None:
+    """Print the policy for the configured sources; without a configuration, with placeholders."""
+    from ingest.aws.policy import KMS_KEY, reader_policy
+
+    wrong = next((arn for arn in kms_keys if not KMS_KEY.fullmatch(arn)), None)
+    if wrong is not None:
+        raise click.BadParameter(f"{wrong!r} is not the ARN of a key", param_hint="--kms-key")
+    sources: tuple[SourceSettings, ...] = ()
+    if invocation.config_file.exists():
+        sources = invocation.load().sources
+    elif invocation.verbosity >= 0:
+        click.echo(f"there is no {invocation.config_file}: the policy has placeholders", err=True)
+    click.echo(json.dumps(reader_policy(sources, kms_keys), indent=2))
 
 
 def _print(check: Check) -> None:

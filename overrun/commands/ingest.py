@@ -8,7 +8,7 @@ from datetime import date
 import click
 
 from overrun.exits import Exit
-from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.options import Invocation, OverrunCommand, backfill_option, common_options
 from overrun.running import now, print_report, run_options
 
 
@@ -30,15 +30,13 @@ class Month(click.ParamType[date]):
 @click.command(
     "ingest",
     cls=OverrunCommand,
-    examples=("overrun ingest", "overrun ingest --month 2026-10 --month 2026-11", "overrun ingest --accept-shrink"),
+    examples=("overrun ingest", "overrun ingest --backfill 2026-07..2026-09", "overrun ingest --accept-shrink"),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.LOCKED),
 )
-@click.option(
-    "--month", "months", type=Month(), multiple=True, help="Load this month again, changed or not; repeatable."
-)
+@backfill_option
 @click.option("--accept-shrink", is_flag=True, help="Load a month that lost more than half of its rows.")
 @common_options
-def command(invocation: Invocation, months: tuple[date, ...], accept_shrink: bool) -> Exit:
+def command(invocation: Invocation, months: frozenset[date] | None, accept_shrink: bool) -> Exit:
     """Fetch and load new deliveries.
 
     Tables that people query change with `overrun build`, and the copy that they open with `overrun publish`.
@@ -46,8 +44,7 @@ def command(invocation: Invocation, months: tuple[date, ...], accept_shrink: boo
     from overrun.night import ingest_step, open_warehouse, run
 
     config = invocation.load()
-    wanted = frozenset(months) or None
-    options = run_options(invocation, os.environ, now(), accept_shrink=accept_shrink, months=wanted)
+    options = run_options(invocation, os.environ, now(), accept_shrink=accept_shrink, months=months)
     with run(config, "ingest", options) as step, open_warehouse(step) as warehouse:
         ingest_step(step, warehouse)
     print_report(step.report, invocation)

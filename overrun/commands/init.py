@@ -21,6 +21,9 @@ TEMPLATE = """\
 #publish = "finance.duckdb"
 # Folder of delivered files, kept unchanged.
 #landing = "landing"
+# Which versions of delivered files are kept: open-months keeps all of a month until it is settled, then the newest;
+# newest keeps the one in force and the one before, of every month; all keeps everything.
+#keep_landed = "open-months"
 # Runs, sent messages and human decisions.
 #state = "state.sqlite"
 # Memory that DuckDB may use.
@@ -47,14 +50,24 @@ TEMPLATE = """\
 #name = "aws-main"
 # aws-export (legacy CUR, CUR 2.0 and FOCUS are told apart), gcp-export or focus-export.
 #kind = "aws-export"
-# A folder, the export's root or any folder below it, or one file.
-#location = "exports/aws"
+# The export's root or any folder below it, or one file: on disk, like "exports/aws", or in S3.
+#location = "s3://acme-billing/exports"
+# For S3: profile of the AWS configuration files; without it, whatever credentials the AWS SDK finds.
+#profile = "billing"
+# For S3: role that is assumed, and the external id that its trust policy asks for.
+#role_arn = "arn:aws:iam::123456789012:role/overrun-reader"
+#external_id = "acme-billing"
+# For S3: region of the bucket, and an endpoint of one's own where AWS's is not reached.
+#region = "us-east-1"
+#endpoint_url = "https://vpce-0a1b2c3d.s3.us-east-1.vpce.amazonaws.com"
 # For files without a manifest: the month they bill, or from-rows, which is the default of gcp-export and focus-export.
 #period = "from-rows"
 # Currency of AWS files without a manifest that carry none.
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1
+# aws-export only: ask AWS Organizations for names and tags of accounts each night.
+#organizations = false
 # Source whose months this one takes over.
 #replaces = "aws-old"
 # Earlier name of this source.
@@ -110,6 +123,15 @@ TEMPLATE = """\
 
 #[[route]]
 #channels = ["finance-mail"]
+
+# Capacity that is paid before it is used: its cost is spread over the time that it is reserved for.
+#[[prepaid_capacity]]
+# Globs over the usage type of the fee, and over its resource id; without resource, any.
+#usage_type = "*CapacityBlockFee*"
+#resource = "cr-0123456789abcdef0"
+# First instant that is reserved, and the first after, with their offset.
+#from = "2026-10-05T11:30:00Z"
+#until = "2026-10-19T11:30:00Z"
 
 # A monthly limit on spend; each threshold is told once a month. Repeat it for more.
 #[[budget]]

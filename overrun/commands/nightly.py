@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 
 import click
 
 from overrun.exits import Exit
-from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.options import Invocation, OverrunCommand, backfill_option, common_options
 from overrun.running import now, print_report, run_options
 
 
@@ -21,9 +22,10 @@ from overrun.running import now, print_report, run_options
     ),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
 )
+@backfill_option
 @click.option("--accept-shrink", is_flag=True, help="Load a month that lost more than half of its rows.")
 @common_options
-def command(invocation: Invocation, accept_shrink: bool) -> Exit:
+def command(invocation: Invocation, months: frozenset[date] | None, accept_shrink: bool) -> Exit:
     """Run the whole night.
 
     Looks for new deliveries, loads them, builds what changed, replaces the copy for people and tells teams what is due.
@@ -32,6 +34,7 @@ def command(invocation: Invocation, accept_shrink: bool) -> Exit:
     from overrun.night import run_night
 
     config = invocation.load()
-    report = run_night(config, run_options(invocation, os.environ, now(), accept_shrink=accept_shrink))
+    options = run_options(invocation, os.environ, now(), accept_shrink=accept_shrink, months=months)
+    report = run_night(config, options)
     print_report(report, invocation)
     return report.exit_code

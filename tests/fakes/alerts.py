@@ -41,6 +41,8 @@ class BudgetRow:
     billing_currency: str = "USD"
     crossed_on: date | None = date(2026, 11, 18)
     complete_through: date | None = date(2026, 11, 19)
+    month_status: str = "open"
+    is_month_restated: bool = False
 
     def values(self) -> tuple[object, ...]:
         """Return the row in the order of the contract."""

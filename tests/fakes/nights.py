@@ -93,7 +93,7 @@ team = "vision"
 channels = ["vision-slack", "vision-mail"]
 """
 
-_CLOCKS = {"loaded_at"}
+_CLOCKS = {"loaded_at", "first_loaded_at", "last_loaded_at", "was_final_at"}
 
 
 @dataclass(slots=True)

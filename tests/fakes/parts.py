@@ -79,7 +79,7 @@ def _write_charges(warehouse: Warehouse, name: str, charges: Sequence[Charge]) -
     marks = f"({', '.join('?' for _ in _PART_COLUMNS)})"
     if charges:
         values = [
-            number if column.name == "x_RowNumber" else charge.get(column.name)
+            charge.get(column.name, number if column.name == "x_RowNumber" else None)
             for number, charge in enumerate(charges, start=1)
             for column in _PART_COLUMNS
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from sql.parts import prepare
 from sql.warehouse import Warehouse, WarehouseSettings
+from tests.fakes.aws import KEYS, Aws, moto_server, proxy
 from tests.ingest.night import Night
 
 
@@ -37,3 +39,23 @@ def bucket(tmp_path: Path) -> Path:
     folder = tmp_path / "bucket"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture(scope="session")
+def moto_port() -> Iterator[int]:
+    """Run moto's server for as long as tests ask for it; return its port."""
+    with moto_server() as port:
+        yield port
+
+
+@pytest.fixture
+def aws(moto_port: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Aws]:
+    """Return an AWS with nothing in it, behind a proxy of the test's own, and credentials for it in the environment."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    urllib.request.urlopen(f"http://127.0.0.1:{moto_port}/moto-api/reset", data=b"").close()
+    with proxy(moto_port) as aws:
+        yield aws

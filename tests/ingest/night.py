@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ingest.errors import IngestError
+from ingest.retention import KeepLanded
 from ingest.run import IngestOptions, IngestReport, ingest
-from ingest.source import SourceKind, SourceSettings
+from ingest.source import S3Location, SourceKind, SourceSettings
 from sql.warehouse import Row, Warehouse, quoted
 
 NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
@@ -18,7 +19,7 @@ TWELVE_PLACES = Decimal("1e-12")
 
 
 def source(
-    location: Path,
+    location: Path | S3Location,
     kind: SourceKind = "aws-export",
     *,
     name: str = "main",
@@ -44,12 +45,18 @@ class Night:
     warehouse: Warehouse
     landing: Path
     now: datetime = NOW
+    keep_landed: KeepLanded = "open-months"
     charges: str = "focus.cost_and_usage"
     """What is asked for charges: the view, or a copy of it where a test asks often."""
 
     def run(self, *sources: SourceSettings, accept_shrink: bool = False) -> IngestReport:
         """Ingest what the sources deliver; problems are in the report."""
-        options = IngestOptions(landing=self.landing, now=self.now, accept_shrink=accept_shrink)
+        options = IngestOptions(
+            landing=self.landing,
+            now=self.now.astimezone(UTC).replace(tzinfo=None),
+            accept_shrink=accept_shrink,
+            keep_landed=self.keep_landed,
+        )
         return ingest(self.warehouse, sources, options)
 
     def load(self, *sources: SourceSettings) -> IngestReport:

@@ -11,8 +11,6 @@ import pytest
 from tests.fakes.exports import Row, cur_line, cur_lines, deliver_legacy
 from tests.ingest.night import Night, source
 
-NEVER_UNUSED = {"RIFee", "SavingsPlanRecurringFee"}
-"""Fees whose unused part is not told apart: they carry no effective cost."""
 CANCELLED = {"SavingsPlanCoveredUsage", "SavingsPlanNegation"}
 """Billed cost of the pair is 0 together: the negation is dropped."""
 RI, PLAN = "arn:aws:ec2:us-east-1:111111111111:reserved-instances/a", "arn:aws:savingsplans::111111111111:savingsplan/b"
@@ -38,6 +36,12 @@ def report_line(row: dict[str, str], *, net: bool) -> Row:
         reservation_effective_cost=row["ri_eff"],
         savings_plan_savings_plan_a_r_n=PLAN if row["arn_sp"] else "",
         savings_plan_savings_plan_effective_cost=row["sp_eff"],
+        reservation_unused_amortized_upfront_fee_for_billing_period=row["ri_unused_upf"],
+        reservation_unused_recurring_fee=row["ri_unused_rec"],
+        reservation_amortized_upfront_fee_for_billing_period=row["ri_amort_upf_period"],
+        savings_plan_total_commitment_to_date=row["sp_total"],
+        savings_plan_used_commitment=row["sp_used"],
+        savings_plan_amortized_upfront_commitment_for_billing_period=row["sp_amort_upf_period"],
     )
     return {**line, "line_item_net_unblended_cost": row["net_unblended"]} if net else line
 
@@ -50,17 +54,20 @@ def test_each_line_item_type_has_the_costs_of_the_table(
 
     night.load(source(bucket))
 
-    billed = {str(name): cost for name, cost in night.rows('"ResourceId", "BilledCost"')}
-    effective = {str(name): cost for name, cost in night.rows('"ResourceId", "EffectiveCost"')}
+    costs = {
+        str(name): (billed, effective)
+        for name, billed, effective in night.warehouse.rows(
+            'select "ResourceId", sum("BilledCost"), sum("EffectiveCost") from focus.cost_and_usage group by 1'
+        )
+    }
     for row in golden:
         item, name = row["line_item_type"], row["id"]
         if item == "SavingsPlanNegation":
-            assert name not in billed
+            assert name not in costs
             continue
         delivered = Decimal(row["expected_billed_net" if net else "expected_billed_gross"])
         amortised = Decimal(row["expected_net_amortized" if net else "expected_amortized"])
-        assert billed[name] == (0 if item in CANCELLED else delivered), name
-        assert effective[name] == (0 if item in NEVER_UNUSED else amortised), name
+        assert costs[name] == (0 if item in CANCELLED else delivered, amortised), name
 
 
 @pytest.mark.parametrize("net", [False, True], ids=["gross", "net"])
@@ -69,13 +76,34 @@ def test_the_table_adds_up_to_one_bill(night: Night, bucket: Path, golden: list[
 
     night.load(source(bucket))
 
-    unused = sum(Decimal(row["expected_amortized"]) for row in golden if row["line_item_type"] in NEVER_UNUSED)
     assert night.billed() == Decimal("106.73")
-    assert night.rows('sum("EffectiveCost")', order="1") == [(Decimal("54.73") - unused,)]
-    assert night.warehouse.rows("select rule, rows from ops.load_count where effect = 'dropped'") == [
-        ("Savings Plan negation, cancelled against the usage that it covers", 1)
+    assert night.rows('sum("EffectiveCost")', order="1") == [(Decimal("54.73"),)]
+    assert night.warehouse.rows("select effect, rule, rows from ops.load_count order by 1") == [
+        ("added", "unused part of a commitment, beside its fee", 2),
+        ("dropped", "Savings Plan negation, cancelled against the usage that it covers", 1),
     ]
-    assert night.warehouse.rows("select rows_read, rows_loaded from ops.load") == [(14, 13)]
+    assert night.warehouse.rows("select rows_read, rows_loaded from ops.load") == [(14, 15)]
+
+
+@pytest.mark.parametrize("net", [False, True], ids=["gross", "net"])
+def test_the_identity_of_the_table_holds(
+    night: Night, bucket: Path, golden: list[dict[str, str]], *, net: bool
+) -> None:
+    deliver_legacy(bucket, "2026-10", [[report_line(row, net=net) for row in golden]])
+
+    night.load(source(bucket))
+
+    one_time = night.billed('"ChargeFrequency" = \'One-Time\' and "EffectiveCost" = 0 and "BilledCost" <> 0')
+    [(upfront, effective)] = night.warehouse.rows(
+        "select (select sum(amortised_upfront_cost) from ops.load_commitment),"
+        ' (select sum("EffectiveCost") from focus.cost_and_usage)'
+    )
+    assert night.billed() == effective - upfront + one_time  # type: ignore[operator]
+    assert night.warehouse.rows(
+        "select commitment_discount_id, fee_cost, amortised_upfront_cost, used_cost, unused_cost, gap_cost"
+        " from ops.load_commitment order by 1"
+    ) == [(RI, 6, 5, Decimal("7.5"), Decimal("3.5"), 0), (PLAN, 4, 3, 5, 2, 0)]
+    assert night.warehouse.value("select effective_cost_state from ops.load") == "proven"
 
 
 def test_a_payer_is_net_as_a_whole_or_not_at_all(night: Night, bucket: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sql.contract import LOAD, LOAD_COUNT, LOAD_TOTAL
+from sql.contract import LEDGER_TABLES
 from sql.model import Model, load_models
 from sql.runner import build
 from sql.settings import replace_settings
@@ -25,7 +25,7 @@ from tests.fakes.parts import insert_rows, load_part, make_warehouse, settings_r
 
 CASES = sorted(Path(__file__).parent.glob("*/*.yaml"))
 MODELS = load_models()
-LEDGER = {table.full_name: table for table in (LOAD, LOAD_TOTAL, LOAD_COUNT)}
+LEDGER = {table.full_name: table for table in LEDGER_TABLES}
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -25,6 +25,10 @@ from tests.fakes.exports import (
 from tests.ingest.night import Night, source
 
 MONTHS = ("2026-09", "2026-10")
+PAYERS = {
+    "aws": {"bill_payer_account_id": "111111111111", "line_item_currency_code": "USD"},
+    "aws-cn": {"bill_payer_account_id": "999999999999", "line_item_currency_code": "CNY"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,10 @@ class Step:
 
 steps = st.builds(
     Step,
-    name=st.sampled_from(["aws", "gcp", "focus"]),
+    name=st.sampled_from(["aws", "aws-cn", "gcp", "focus"]),
     month=st.sampled_from(MONTHS),
     rows=st.integers(min_value=0, max_value=3),
-    version=st.integers(min_value=1, max_value=2),
+    version=st.integers(min_value=1, max_value=3),
     night=st.booleans(),
 )
 
@@ -53,10 +57,12 @@ def deliver(step: Step, place: Path) -> None:
     """Deliver a version of a month of a source; the same step gives the same content."""
     costs = [f"{step.version}.{number}" for number in range(1, step.rows + 1)]
     tags = {f"{step.name}-{step.version}": step.month}
-    if step.name == "aws":
-        lines = [line | {"resource_tags": tags} for line in cur_lines(*costs, month=step.month)]
+    if step.name in PAYERS:
+        payer = PAYERS[step.name]
+        lines = [line | payer | {"resource_tags": tags} for line in cur_lines(*costs, month=step.month)]
         header = [*cur_line(), "resource_tags"]
-        deliver_export(place / "aws", step.month, [lines], execution=f"2026100{step.version}T000000Z-e", header=header)
+        execution = f"2026100{step.version}T000000Z-e"
+        deliver_export(place / step.name, step.month, [lines], execution=execution, header=header)
         return
     if step.name == "gcp":
         labels = [{"key": key, "value": value} for key, value in tags.items()]
@@ -76,11 +82,12 @@ def deliver(step: Step, place: Path) -> None:
 
 
 def sources(place: Path) -> list[SourceSettings]:
-    """Return the three sources."""
-    for name in ("aws", "gcp", "focus"):
+    """Return the four sources."""
+    for name in ("aws", "aws-cn", "gcp", "focus"):
         (place / name).mkdir(parents=True, exist_ok=True)
     return [
         source(place / "aws", name="aws"),
+        source(place / "aws-cn", name="aws-cn"),
         source(place / "gcp", "gcp-export", name="gcp"),
         source(place / "focus", "focus-export", name="focus"),
     ]

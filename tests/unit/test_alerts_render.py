@@ -33,6 +33,7 @@ CROSSED = BudgetLine(
     period_start=date(2026, 11, 1),
     period_end=date(2026, 12, 1),
     complete_through=date(2026, 11, 19),
+    month_status="open",
 )
 CALM = replace(
     CROSSED,
@@ -58,6 +59,7 @@ UNKNOWN = replace(
     gross_amount=None,
     net_amount=None,
     complete_through=None,
+    month_status="no data",
 )
 BREACH = Message(kind="budget", route="team vision", as_of=date(2026, 11, 20), lines=(CROSSED,))
 DIGEST = Message(kind="welcome", route="default", as_of=date(2026, 11, 20), lines=(CROSSED, UNKNOWN, CALM))

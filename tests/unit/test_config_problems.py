@@ -84,7 +84,7 @@ def test_a_key_near_to_nothing_lists_what_is_known(tmp_path: Path) -> None:
         ("source = ['x']", "source", "must be a table"),
         (SOURCE.replace("aws-export", "gcp-bigquery"), "source.kind", '"gcp-bigquery" is not known'),
         (SOURCE.replace('"aws-export"', "3"), "source.kind", "must be"),
-        (SOURCE.replace('"x"', '"s3://KEY:SECRET@bucket"'), "source.location", "begins with s3://"),
+        (SOURCE.replace('"x"', '"s3://KEY:SECRET@bucket"'), "source.location", "must be s3://BUCKET or s3://BUCKET/"),
         (SOURCE.replace('"x"', '"gs://bucket"'), "source.location", "begins with gs://"),
         (SOURCE.replace('"x"', '"landing/aws"'), "source.location", "overlaps with the landing folder"),
         (SOURCE.replace('"x"', '"."'), "source.location", "overlaps with the landing folder"),

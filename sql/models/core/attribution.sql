@@ -4,6 +4,7 @@
 with combinations as (select * from core.combination),
 matches as (select * from core.rules_matched),
 rules as (select * from settings.attribution_rule),
+organisation as (select * from settings.sub_account),
 by_tag as (select * from core.tags_preferred),
 accounts as (select * from settings.attribution_account),
 team_projects as (select * from settings.team_project),
@@ -53,8 +54,8 @@ select
     projects.tag_set_id,
     -- AWS usage account, GCP project
     projects.sub_account_id,
-    -- Name of the sub-account, the last in the alphabet where a month has several
-    projects.sub_account_name,
+    -- Name of the sub-account, the last in the alphabet where a month has several; without any, the organisation's
+    coalesce(projects.sub_account_name, organisation.sub_account_name) as sub_account_name,
     -- Project that pays; 'unattributed' where nothing names one
     projects.project,
     -- Team that answers; 'unattributed' where nothing names one
@@ -69,6 +70,9 @@ select
         else 'unattributed'
     end as team_rule
 from projects
+left join organisation
+    on projects.source = organisation.source
+    and projects.sub_account_id = organisation.sub_account_id
 left join by_rule
     on by_rule.dimension = 'team'
     and projects.source = by_rule.source

@@ -6,6 +6,7 @@
 -- key: charge_class?, credit_kind?, invoice_id?, billing_currency
 with charges as (select * from focus.cost_and_usage),
 shared as (select * from core.split_charge),
+spread as (select * from core.cost_spread),
 attribution as (select * from core.attribution),
 parents as (
     select distinct shared.source, shared.billing_month, shared.charge_date, shared.billing_currency,
@@ -13,20 +14,26 @@ parents as (
     from shared
     where shared.parent_resource_id is not null
 ),
+-- A charge whose cost belongs to several days is there once more for each of them.
 whole as (
     select charges.x_Source as source, charges.x_BillingMonth as billing_month,
-        cast(charges.ChargePeriodStart as date) as charge_date, charges.ProviderName as provider,
-        charges.BillingAccountId as billing_account_id, charges.SubAccountId as sub_account_id,
-        charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id, charges.RegionId as region_id,
-        charges.ServiceName as service_name, charges.ServiceCategory as service_category,
+        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)) as charge_date,
+        charges.ProviderName as provider, charges.BillingAccountId as billing_account_id,
+        charges.SubAccountId as sub_account_id, charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
+        charges.RegionId as region_id, charges.ServiceName as service_name, charges.ServiceCategory as service_category,
         charges.ChargeCategory as charge_category, charges.ChargeClass as charge_class,
         charges.x_CreditKind as credit_kind, charges.InvoiceId as invoice_id,
         charges.BillingCurrency as billing_currency, max(charges.ResourceName) as resource_name,
-        sum(charges.BilledCost) as billed_cost, sum(charges.EffectiveCost) as effective_cost,
-        sum(charges.ListCost) as list_cost, sum(charges.ContractedCost) as contracted_cost,
-        coalesce(sum(charges.x_PromotionalCredit), 0) as promotional_credit, count(*) as charge_rows
+        sum(case when spread.is_day then 0 else charges.BilledCost end) as billed_cost,
+        sum(coalesce(spread.effective_cost, charges.EffectiveCost)) as effective_cost,
+        sum(case when spread.is_day then null else charges.ListCost end) as list_cost,
+        sum(case when spread.is_day then null else charges.ContractedCost end) as contracted_cost,
+        coalesce(sum(case when spread.is_day then 0 else charges.x_PromotionalCredit end), 0) as promotional_credit,
+        count(case when spread.is_day then null else 1 end) as charge_rows
     from charges
-    group by charges.x_Source, charges.x_BillingMonth, cast(charges.ChargePeriodStart as date), charges.ProviderName,
+    left join spread on charges.x_LoadId = spread.load_id and charges.x_RowNumber = spread.charge_number
+    group by charges.x_Source, charges.x_BillingMonth,
+        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)), charges.ProviderName,
         charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId, charges.RegionId,
         charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory, charges.ChargeClass,
         charges.x_CreditKind, charges.InvoiceId, charges.BillingCurrency
@@ -63,25 +70,13 @@ select
     summed.parent_resource_id,
     -- Name of the resource, the last in the alphabet where a day has several
     summed.resource_name,
-    -- Region code
-    summed.region_id,
-    -- The provider's name of the service
-    summed.service_name,
-    -- FOCUS category of the service
-    summed.service_category,
-    -- Usage, Purchase, Tax, Credit or Adjustment
-    summed.charge_category,
-    -- Correction where the charge corrects an already invoiced month, else null
-    summed.charge_class,
-    -- promotional, negotiated or refund, on charges that are one; else null
-    summed.credit_kind,
-    -- Invoice that carries the charge; null until it is issued
-    summed.invoice_id,
+    summed.region_id, summed.service_name, summed.service_category, summed.charge_category, summed.charge_class,
+    summed.credit_kind, summed.invoice_id,
     -- ISO 4217 code of every amount on the row
     summed.billing_currency,
     -- What the provider bills; ties to the invoice
     summed.billed_cost,
-    -- Cost with commitments spread over the usage that they cover
+    -- Cost with commitments spread over the usage that they cover; what is unused or prepaid, over time
     summed.effective_cost,
     -- Effective cost before promotional credits
     summed.effective_cost - summed.promotional_credit as cost_before_credits,

@@ -9,3 +9,8 @@ from ops.load as loads
 cross join settings.night as night
 left join marts.data_freshness as freshness on loads.source = freshness.source
 where loads.is_current and freshness.source is null
+
+-- check: the latest loaded month has a status
+select source, last_billing_month, last_month_status
+from marts.data_freshness
+where last_billing_month is not null and coalesce(last_month_status, 'no data') = 'no data'

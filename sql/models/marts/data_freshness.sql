@@ -3,6 +3,7 @@
 -- key: source
 -- materialized: full
 with night as (select * from settings.night),
+months as (select * from marts.month_status),
 sources as (select * from settings.source),
 loads as (select * from ops.load),
 costs as (select * from core.costs_attributed),
@@ -55,6 +56,10 @@ select
     judged.source,
     -- Latest billing month that is loaded; null where nothing is
     judged.last_billing_month,
+    -- Whether that month is open, estimated, final or restated: see marts.month_status
+    last_months.status as last_month_status,
+    -- The same of the month before it; null where that is not loaded
+    previous_months.status as previous_month_status,
     -- Last day on which usage begins, days after as_of not counted
     judged.last_usage_date,
     -- Last day whose usage is complete: the last day with usage, yesterday at most, less settle_days; null if unknown
@@ -74,3 +79,8 @@ select
         else 'fresh'
     end as state
 from judged
+left join months as last_months
+    on judged.source = last_months.source and judged.last_billing_month = last_months.billing_month
+left join months as previous_months
+    on judged.source = previous_months.source
+    and cast(judged.last_billing_month - interval '1' month as date) = previous_months.billing_month

@@ -5,24 +5,19 @@
 with loads as (select * from ops.load),
 load_totals as (select * from ops.load_total),
 load_counts as (select * from ops.load_count),
+commitments as (select * from core.amortisation),
 costs as (select * from marts.monthly_cost),
 current_loads as (select * from loads where is_current),
 counts as (
-    select
-        load_counts.load_id,
+    select load_counts.load_id,
         sum(case when load_counts.effect = 'dropped' then load_counts."rows" else 0 end) as rows_dropped,
         sum(case when load_counts.effect = 'added' then load_counts."rows" else 0 end) as rows_added
     from load_counts
     group by load_counts.load_id
 ),
 mart_totals as (
-    select
-        current_loads.load_id,
-        costs.provider,
-        costs.billing_account_id,
-        costs.billing_currency,
-        sum(costs.billed_cost) as mart_cost,
-        sum(costs.charge_rows) as mart_rows
+    select current_loads.load_id, costs.provider, costs.billing_account_id, costs.billing_currency,
+        sum(costs.billed_cost) as mart_cost, sum(costs.charge_rows) as mart_rows
     from costs
     inner join current_loads
         on costs.source = current_loads.source and costs.billing_month = current_loads.billing_month
@@ -88,8 +83,16 @@ select
     -- Whether delivered, loaded and mart totals are equal, and rows read less dropped plus added are the rows loaded
     coalesce(compared.is_equal, true) and current_loads.rows_loaded
         = current_loads.rows_read - coalesce(counts.rows_dropped, 0) + coalesce(counts.rows_added, 0) as ties,
-    -- unproven until the identity of amortised commitment costs has been checked
+    -- Savings Plans and reservations with charges; ops.load_commitment has each
+    coalesce(commitments.commitment_count, 0) as commitment_count,
+    -- What their effective costs miss, or have too much, against what they cost: absolute amounts added up
+    coalesce(commitments.gap_cost, 0) as amortisation_gap_cost,
+    -- proven: no commitment misses more than a cent; unproven: one does, or it cannot be checked; as delivered
     current_loads.effective_cost_state
 from current_loads
 left join compared on current_loads.load_id = compared.load_id
 left join counts on current_loads.load_id = counts.load_id
+left join commitments
+    on current_loads.load_id = commitments.load_id
+    and compared.billing_account_id = commitments.billing_account_id
+    and compared.billing_currency = commitments.billing_currency

@@ -36,3 +36,23 @@ left join changes
     and ends.billing_month = changes.billing_month
     and ends.billing_currency = changes.billing_currency
 where ends.change_cost <> coalesce(changes.change_cost, 0)
+
+-- check: a load after a final one is marked, and no other
+select restatements.source, restatements.billing_month, restatements.load_number, restatements.is_after_final
+from marts.restatements as restatements
+where restatements.is_after_final <> exists (
+    select 1
+    from core.loads_judged as earlier
+    where earlier.source = restatements.source
+        and earlier.billing_month = restatements.billing_month
+        and earlier.sequence < restatements.load_number
+        and earlier.status = 'final'
+)
+
+-- check: a month in force whose cost changed after it was final is restated
+select restatements.source, restatements.billing_month, months.status
+from marts.restatements as restatements
+inner join marts.month_status as months
+    on restatements.source = months.source and restatements.billing_month = months.billing_month
+where restatements.is_after_final and restatements.change_cost <> 0
+    and months.status not in ('restated', 'open', 'no data')

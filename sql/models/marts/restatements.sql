@@ -1,14 +1,16 @@
--- Months that a provider delivered again: what each later delivery changed.
+-- Months that a provider delivered again: what each later delivery changed, and how settled the month was before it.
 -- grain: one row per load of a source and month after the first, and currency
 -- key: source, billing_month, load_number, billing_currency
 -- materialized: full
-with loads as (select * from ops.load),
+with loads as (select * from core.loads_judged),
 load_totals as (select * from ops.load_total),
 ordered_loads as (
     select
         loads.*,
         lag(loads.load_id) over (partition by loads.source, loads.billing_month order by loads.sequence)
-            as previous_load_id
+            as previous_load_id,
+        lag(loads.status) over (partition by loads.source, loads.billing_month order by loads.sequence)
+            as previous_status
     from loads
 ),
 later_loads as (
@@ -42,6 +44,10 @@ select
     later_loads.load_id,
     -- Load that it replaced
     later_loads.previous_load_id,
+    -- What the month was with that load: open (loaded before the month ended), estimated or final
+    later_loads.previous_status,
+    -- Whether the month was final in an earlier load, so that this one restates it and is no ordinary growth
+    later_loads.final_load_id is not null as is_after_final,
     -- ISO 4217 code of every amount on the row
     currencies.billing_currency,
     -- Billed cost of the month before this load

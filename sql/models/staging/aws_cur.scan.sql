@@ -1,62 +1,105 @@
 -- Facts about a delivery of AWS's Cost and Usage Report that the load needs before it begins, and control totals.
--- grain: one row per billing account and currency
--- key: billing_account_id, billing_currency
--- The loader adds to this SELECT one count per converted column of what did not convert.
+-- grain: one row per billing account, currency, usage account, line item type and whether rows are split cost allocation
+-- key: billing_account_id, billing_currency, sub_account_id, line_item_type, is_split
+-- The loader adds to this SELECT one count per converted column of what did not convert, and sums the rows up to billing
+-- account and currency. Columns named `raw: METRIC` are kept as they are, for the check against Cost Explorer.
 with
+    lines as (
+        select
+            *,
+            coalesce(line_item_line_item_type, 'Usage') as item_type,
+            focus.aws_is_split_row(line_item_operation) as is_split,
+            focus.aws_is_purchase_refund(
+                line_item_line_item_type,
+                line_item_product_code,
+                savings_plan_savings_plan_a_r_n,
+                line_item_line_item_description
+            ) as is_purchase_refund,
+            -- Net, discounts are inside the rows, so rows that repeat them do not count.
+            case
+                when focus.aws_is_discount(line_item_line_item_type) then 0
+                else coalesce(line_item_net_unblended_cost, line_item_unblended_cost)
+            end as net_unblended_cost,
+            case
+                when focus.aws_is_discount(line_item_line_item_type) then 0
+                else coalesce(rest_line_item_net_unblended_cost, rest_line_item_unblended_cost)
+            end as net_rest,
+        from landed
+    ),
+
     facts as (
 select
     coalesce(bill_payer_account_id, line_item_usage_account_id) as billing_account_id,
     coalesce(line_item_currency_code, getvariable('default_currency')) as billing_currency,
+    line_item_usage_account_id as sub_account_id,
+    item_type as line_item_type,
+    is_split,
     count(*) as rows_read,
     count(line_item_net_unblended_cost) > 0 as is_net,
-    -- Cost as delivered, gross: the bill of a payer without net columns.
-    coalesce(sum(line_item_unblended_cost) filter (where not focus.aws_is_split_row(line_item_operation)), 0) as gross_cost,
-    -- Cost as delivered, net: discounts are inside the rows, so rows that repeat them do not count.
+    coalesce(sum(line_item_unblended_cost), 0) as gross_cost,
+    coalesce(sum(net_unblended_cost), 0) as net_cost,
     coalesce(
         sum(
-            case
-                when focus.aws_is_discount(line_item_line_item_type) then 0
-                when focus.aws_is_split_row(line_item_operation) then 0
-                else coalesce(line_item_net_unblended_cost, line_item_unblended_cost)
-            end
+            aws_amortised(
+                item_type,
+                line_item_unblended_cost,
+                aws_covered(item_type, reservation_effective_cost, savings_plan_savings_plan_effective_cost),
+                aws_unused(
+                    item_type,
+                    reservation_unused_amortized_upfront_fee_for_billing_period,
+                    reservation_unused_recurring_fee,
+                    savings_plan_total_commitment_to_date,
+                    savings_plan_used_commitment
+                ),
+                reservation_reservation_a_r_n,
+                is_purchase_refund,
+                reservation_costs,
+                plan_costs
+            )
         ),
         0
-    ) as net_cost,
-    coalesce(sum(rest_line_item_unblended_cost) filter (where not focus.aws_is_split_row(line_item_operation)), 0) as gross_rest,
+    ) as gross_amortised,
     coalesce(
-        sum(coalesce(rest_line_item_net_unblended_cost, rest_line_item_unblended_cost)) filter (
-            where not focus.aws_is_split_row(line_item_operation)
+        sum(
+            aws_amortised(
+                item_type,
+                net_unblended_cost,
+                aws_covered(
+                    item_type,
+                    coalesce(reservation_net_effective_cost, reservation_effective_cost),
+                    coalesce(savings_plan_net_savings_plan_effective_cost, savings_plan_savings_plan_effective_cost)
+                ),
+                aws_net_unused(
+                    item_type,
+                    coalesce(
+                        reservation_net_unused_amortized_upfront_fee_for_billing_period,
+                        reservation_unused_amortized_upfront_fee_for_billing_period
+                    ),
+                    coalesce(reservation_net_unused_recurring_fee, reservation_unused_recurring_fee),
+                    savings_plan_total_commitment_to_date,
+                    savings_plan_used_commitment,
+                    savings_plan_net_recurring_commitment_for_billing_period,
+                    savings_plan_net_amortized_upfront_commitment_for_billing_period
+                ),
+                reservation_reservation_a_r_n,
+                is_purchase_refund,
+                reservation_costs,
+                plan_costs
+            )
         ),
         0
-    ) as net_rest,
-    -- What the negations of a Savings Plan leave of the usage that they cancel.
-    coalesce(
-        sum(line_item_unblended_cost) filter (
-            where line_item_line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation')
-                and not focus.aws_is_split_row(line_item_operation)
-        ),
-        0
-    ) as gross_residual,
-    coalesce(
-        sum(coalesce(line_item_net_unblended_cost, line_item_unblended_cost)) filter (
-            where line_item_line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation')
-                and not focus.aws_is_split_row(line_item_operation)
-        ),
-        0
-    ) as net_residual,
+    ) as net_amortised,
+    coalesce(sum(rest_line_item_unblended_cost), 0) as gross_rest,
+    coalesce(sum(net_rest), 0) as net_rest,
+    case
+        when item_type = 'SavingsPlanNegation' and not is_split then count(*)
+    end as "dropped: Savings Plan negation, cancelled against the usage that it covers",
+    case when is_split then count(*) end as "dropped: split cost allocation row, part of its parent's cost",
     count(*) filter (
-        where line_item_line_item_type = 'SavingsPlanNegation' and not focus.aws_is_split_row(line_item_operation)
-    ) as "dropped: Savings Plan negation, cancelled against the usage that it covers",
-    count(*) filter (
-        where focus.aws_is_split_row(line_item_operation)
-    ) as "dropped: split cost allocation row, part of its parent's cost",
-    count(*) filter (
-        where focus.aws_is_split_row(line_item_operation)
-            and (line_item_unblended_cost <> 0 or line_item_net_unblended_cost <> 0)
+        where is_split and (line_item_unblended_cost <> 0 or line_item_net_unblended_cost <> 0)
     ) as "noted: cost of its own on a split cost allocation row, not counted",
     count(*) filter (
-        where line_item_unblended_cost is null and bad_line_item_unblended_cost is null
-            and not focus.aws_is_split_row(line_item_operation)
+        where line_item_unblended_cost is null and bad_line_item_unblended_cost is null and not is_split
     ) as "noted: empty cost read as 0",
     count(*) filter (
         where line_item_usage_start_date is null and bad_line_item_usage_start_date is null
@@ -71,26 +114,40 @@ select
         where date_trunc('month', coalesce(bill_billing_period_start_date, line_item_usage_start_date))
             <> getvariable('billing_month')
     ) as "noted: billing period other than that of the delivery",
-    histogram(
-        case
-            when line_item_line_item_type in (
-                'Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage', 'SavingsPlanNegation', 'RIFee',
-                'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'Tax', 'Credit', 'Refund',
-                'OtherOutOfCycleCharges', 'FlatRateSubscription'
-            ) or focus.aws_is_discount(line_item_line_item_type) then null
-            else line_item_line_item_type
-        end
-    ) as "noted: unknown line item type",
-from landed
-group by 1, 2
+    case
+        when coalesce(line_item_type not in (
+            'Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage', 'SavingsPlanNegation', 'RIFee',
+            'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'Tax', 'Credit', 'Refund',
+            'OtherOutOfCycleCharges', 'FlatRateSubscription'
+        ) and not focus.aws_is_discount(line_item_type), false) then map {item_type: count(*)}
+    end as "noted: unknown line item type",
+    case
+        when item_type in ('DiscountedUsage', 'RIFee') then count(*) filter (where reservation_costs is null)
+    end as "noted: reservation without amortised costs, EffectiveCost is BilledCost",
+    case
+        when item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee')
+        then count(*) filter (where plan_costs is null)
+    end as "noted: Savings Plan without amortised costs, EffectiveCost is BilledCost",
+from lines
+group by 1, 2, 3, 4, 5
+    ),
+
+    payers as (
+        select
+            * replace (bool_or(is_net) over (partition by billing_account_id) as is_net),
+            line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation') as is_cancelled,
+        from facts
     )
 
 select
-    * exclude (is_net, gross_cost, net_cost, gross_residual, net_residual, gross_rest, net_rest),
+    * exclude (gross_cost, net_cost, gross_amortised, net_amortised, gross_rest, net_rest, is_cancelled, is_split),
     'AWS' as provider,
-    bool_or(is_net) over payer as is_net,
-    case when bool_or(is_net) over payer then net_cost else gross_cost end as delivered_cost,
-    case when bool_or(is_net) over payer then net_rest else gross_rest end as rounded_cost,
-    case when bool_or(is_net) over payer then net_residual else gross_residual end as residual_cost,
-from facts
-window payer as (partition by billing_account_id)
+    case when not is_split then gross_cost end as "raw: UnblendedCost",
+    case when not is_split and is_net then net_cost end as "raw: NetUnblendedCost",
+    case when not is_split then gross_amortised end as "raw: AmortizedCost",
+    case when not is_split and is_net then net_amortised end as "raw: NetAmortizedCost",
+    case when is_split then 0 when is_net then net_cost else gross_cost end as delivered_cost,
+    case when is_split then 0 when is_net then net_rest else gross_rest end as rounded_cost,
+    -- What the negations of Savings Plans leave of the usage that they cancel.
+    case when is_split or not is_cancelled then 0 when is_net then net_cost else gross_cost end as residual_cost,
+from payers

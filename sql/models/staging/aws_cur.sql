@@ -12,7 +12,6 @@ with
                 getvariable('net_payers'), coalesce(bill_payer_account_id, line_item_usage_account_id)
             ) as is_net,
             coalesce(savings_plan_savings_plan_a_r_n, reservation_reservation_a_r_n) as commitment,
-            coalesce(line_item_unblended_cost, 0) as unblended_cost,
         from landed
         where line_item_line_item_type is distinct from 'SavingsPlanNegation'
             and not focus.aws_is_split_row(line_item_operation)
@@ -22,12 +21,69 @@ with
         select
             *,
             case
-                when item_type = 'SavingsPlanCoveredUsage' then 0
                 when is_net and focus.aws_is_discount(item_type) then 0
-                when is_net then coalesce(line_item_net_unblended_cost, unblended_cost)
-                else unblended_cost
-            end as billed_cost,
+                when is_net then coalesce(line_item_net_unblended_cost, line_item_unblended_cost, 0)
+                else coalesce(line_item_unblended_cost, 0)
+            end as delivered_cost,
+            case
+                when is_net
+                then
+                    aws_covered(
+                        item_type,
+                        coalesce(reservation_net_effective_cost, reservation_effective_cost),
+                        coalesce(savings_plan_net_savings_plan_effective_cost, savings_plan_savings_plan_effective_cost)
+                    )
+                else aws_covered(item_type, reservation_effective_cost, savings_plan_savings_plan_effective_cost)
+            end as covered_cost,
+            case
+                when item_type not in ('RIFee', 'SavingsPlanRecurringFee') then null
+                when is_net
+                then
+                    aws_net_unused(
+                        item_type,
+                        coalesce(
+                            reservation_net_unused_amortized_upfront_fee_for_billing_period,
+                            reservation_unused_amortized_upfront_fee_for_billing_period
+                        ),
+                        coalesce(reservation_net_unused_recurring_fee, reservation_unused_recurring_fee),
+                        savings_plan_total_commitment_to_date,
+                        savings_plan_used_commitment,
+                        savings_plan_net_recurring_commitment_for_billing_period,
+                        savings_plan_net_amortized_upfront_commitment_for_billing_period
+                    )
+                else
+                    aws_unused(
+                        item_type,
+                        reservation_unused_amortized_upfront_fee_for_billing_period,
+                        reservation_unused_recurring_fee,
+                        savings_plan_total_commitment_to_date,
+                        savings_plan_used_commitment
+                    )
+            end as unused_cost,
         from lines
+    ),
+
+    charges as (
+        select
+            *,
+            case when item_type = 'SavingsPlanCoveredUsage' then 0 else delivered_cost end as billed_cost,
+            -- A fee's unused part becomes a charge of its own (aws_unused.sql): the fee keeps nothing of it.
+            aws_amortised(
+                item_type,
+                delivered_cost,
+                covered_cost,
+                0,
+                reservation_reservation_a_r_n,
+                focus.aws_is_purchase_refund(
+                    item_type,
+                    line_item_product_code,
+                    savings_plan_savings_plan_a_r_n,
+                    line_item_line_item_description
+                ),
+                reservation_costs,
+                plan_costs
+            ) as effective_cost,
+        from costed
     )
 
 select
@@ -49,43 +105,23 @@ select
     case
         when commitment is null then null
         when item_type = 'SavingsPlanCoveredUsage' then cast(savings_plan_savings_plan_effective_cost as double)
-        when item_type = 'SavingsPlanRecurringFee' then savings_plan_recurring_commitment_for_billing_period
+        when item_type = 'SavingsPlanRecurringFee'
+        then cast(savings_plan_recurring_commitment_for_billing_period as double)
         when item_type = 'RIFee' then coalesce(reservation_total_reserved_units, line_item_usage_amount)
         when item_type in ('DiscountedUsage', 'Fee') then line_item_usage_amount
+        when item_type = 'SavingsPlanUpfrontFee' then cast(delivered_cost as double)
     end as "CommitmentDiscountQuantity",
     -- The on-demand price stands for the negotiated one under a commitment: its rate is no negotiated price.
     case
         when item_type in ('DiscountedUsage', 'SavingsPlanCoveredUsage')
-        then coalesce(pricing_public_on_demand_cost, unblended_cost)
+        then coalesce(pricing_public_on_demand_cost, line_item_unblended_cost, 0)
         else billed_cost
     end as "ContractedCost",
-    case
-        when item_type = 'DiscountedUsage' and is_net
-        then coalesce(reservation_net_effective_cost, reservation_effective_cost, billed_cost)
-        when item_type = 'DiscountedUsage' then coalesce(reservation_effective_cost, billed_cost)
-        when item_type = 'SavingsPlanCoveredUsage' and is_net
-        then
-            coalesce(
-                savings_plan_net_savings_plan_effective_cost, savings_plan_savings_plan_effective_cost, unblended_cost
-            )
-        when item_type = 'SavingsPlanCoveredUsage'
-        then coalesce(savings_plan_savings_plan_effective_cost, unblended_cost)
-        when item_type in ('RIFee', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee') then 0
-        when item_type = 'Fee' and reservation_reservation_a_r_n is not null then 0
-        when
-            item_type = 'Refund'
-            and line_item_product_code = 'ComputeSavingsPlans'
-            and (
-                savings_plan_savings_plan_a_r_n is not null
-                or line_item_line_item_description like 'Refund for one-time fee for Savings Plan ID%'
-            )
-        then 0
-        else billed_cost
-    end as "EffectiveCost",
+    cast(effective_cost as decimal(38, 12)) as "EffectiveCost",
     bill_invoice_id as "InvoiceId",
     case
         when item_type in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage')
-        then coalesce(pricing_public_on_demand_cost, unblended_cost)
+        then coalesce(pricing_public_on_demand_cost, line_item_unblended_cost, 0)
         else billed_cost
     end as "ListCost",
     pricing_public_on_demand_rate as "ListUnitPrice",
@@ -134,4 +170,37 @@ select
     line_item_net_unblended_cost as "x_NetUnblendedCost",
     discounts_text as "x_Discounts",
     cost_categories_text as "x_CostCategories",
-from costed
+    -- For the unused part of a fee and for the amortisation identity; no column of FOCUS.
+    cast(
+        case
+            when case when item_type = 'RIFee' then reservation_costs else plan_costs end is not null then unused_cost
+        end as decimal(38, 12)
+    ) as unused_cost,
+    case
+        when item_type = 'RIFee' then reservation_unused_quantity
+        when item_type = 'SavingsPlanRecurringFee'
+        then cast(savings_plan_total_commitment_to_date - savings_plan_used_commitment as double)
+    end as unused_quantity,
+    case
+        when item_type = 'RIFee' then least(reservation_end_time, getvariable('next_billing_month'))
+    end as commitment_end,
+    cast(
+        case
+            when item_type = 'RIFee' and is_net
+            then
+                coalesce(
+                    reservation_net_amortized_upfront_fee_for_billing_period,
+                    reservation_amortized_upfront_fee_for_billing_period
+                )
+            when item_type = 'RIFee' then reservation_amortized_upfront_fee_for_billing_period
+            when item_type = 'SavingsPlanRecurringFee' and is_net
+            then
+                coalesce(
+                    savings_plan_net_amortized_upfront_commitment_for_billing_period,
+                    savings_plan_amortized_upfront_commitment_for_billing_period
+                )
+            when item_type = 'SavingsPlanRecurringFee'
+            then savings_plan_amortized_upfront_commitment_for_billing_period
+        end as decimal(38, 12)
+    ) as amortised_upfront_cost,
+from charges

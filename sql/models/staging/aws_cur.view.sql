@@ -8,6 +8,7 @@ with
             *,
             case
                 when "x_LineItemType" in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') then 'Usage'
+                when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee') and "x_RowNumber" < 0 then 'Usage'
                 when "x_LineItemType" in (
                     'RIFee', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee', 'Fee', 'OtherOutOfCycleCharges',
                     'FlatRateSubscription'
@@ -22,11 +23,14 @@ with
     )
 
 select
-    * exclude ("PublisherName", "PricingQuantity", "PricingUnit", "ListUnitPrice"),
+    * exclude (
+        "PublisherName", "PricingQuantity", "PricingUnit", "ListUnitPrice",
+        unused_cost, unused_quantity, commitment_end, amortised_upfront_cost
+    ),
     'BillingAccount' as "BillingAccountType",
     case
-        when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'FlatRateSubscription') then 'Recurring'
         when "ChargeCategory" = 'Usage' then 'Usage-Based'
+        when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'FlatRateSubscription') then 'Recurring'
         else 'One-Time'
     end as "ChargeFrequency",
     case
@@ -36,7 +40,8 @@ select
     end as "CommitmentDiscountCategory",
     cast(null as varchar) as "CommitmentDiscountName",
     case
-        when "CommitmentDiscountId" is not null and "ChargeCategory" = 'Usage' then 'Used'
+        when "CommitmentDiscountId" is not null and "ChargeCategory" = 'Usage'
+        then case when "x_RowNumber" < 0 then 'Unused' else 'Used' end
     end as "CommitmentDiscountStatus",
     case
         when "CommitmentDiscountId" is null then null
@@ -48,8 +53,10 @@ select
         when contains("CommitmentDiscountId", ':savingsplan/') then "BillingCurrency"
         else 'Hours'
     end as "CommitmentDiscountUnit",
-    case when "ChargeCategory" = 'Usage' then "PricingQuantity" end as "ConsumedQuantity",
-    case when "ChargeCategory" = 'Usage' then coalesce(focus.aws_unit("PricingUnit"), 'Units') end as "ConsumedUnit",
+    case when "ChargeCategory" = 'Usage' and "x_RowNumber" > 0 then "PricingQuantity" end as "ConsumedQuantity",
+    case
+        when "ChargeCategory" = 'Usage' and "x_RowNumber" > 0 then coalesce(focus.aws_unit("PricingUnit"), 'Units')
+    end as "ConsumedUnit",
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
@@ -69,6 +76,7 @@ select
     case
         when "ChargeCategory" not in ('Usage', 'Purchase') then null
         when "x_LineItemType" in ('DiscountedUsage', 'SavingsPlanCoveredUsage') then 'Committed'
+        when "ChargeCategory" = 'Usage' and "x_RowNumber" < 0 then 'Committed'
         when "ChargeCategory" = 'Usage' and contains("x_UsageType", 'Spot') then 'Dynamic'
         else 'Standard'
     end as "PricingCategory",

@@ -1,0 +1,191 @@
+"""What a source in S3 offers: a night with nothing new lists folders and reads nothing.
+
+A manifest that was read once is kept under landing, by its key and ETag, so that it is not asked for again either. The
+checksums of data files are remembered by their place, size and ETag; where all of a month's are known, so is its
+version before anything is fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from ingest.aws.fetch import fetch_objects
+from ingest.aws.manifest import Manifest, newest_of, parse_manifest
+from ingest.aws.s3 import WORKERS, Bucket, Changed, S3Object
+from ingest.aws.walk import Tree, is_hidden, open_tree
+from ingest.checksums import Checksums
+from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
+from ingest.errors import SourceUnreadable
+from ingest.landing import FETCHING, landed_files
+from ingest.source import S3Location, SourceSettings
+from sql.files import make_directory, remove, write_bytes
+
+MANIFESTS = ".manifests"
+_MAX_MANIFEST_BYTES = 64 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class S3Source:
+    """A source in S3 that is being read."""
+
+    source: SourceSettings
+    bucket: Bucket
+    tree: Tree
+    checksums: Checksums
+    landing: Path
+
+    @property
+    def folder(self) -> Path:
+        """Return the source's folder under landing."""
+        return self.landing / self.source.name
+
+    def by_manifest(self) -> tuple[list[Offer], list[SourceUnreadable], bool]:
+        """Return a month's offer for each newest manifest, the problems of others, and whether there was any."""
+        manifests, problems = self._manifests()
+        newest, ambiguous = newest_of(manifests.values())
+        objects = {manifest: item for item, manifest in manifests.items()}
+        wanted = [manifest for manifest in newest if self.source.covers(manifest.billing_month)]
+        offers: list[Offer] = []
+        problems += ambiguous
+        for manifest, found in self.tree.resolve(wanted).items():
+            if isinstance(found, SourceUnreadable):
+                found.located(source=self.source.name, billing_month=manifest.billing_month)
+                problems.append(found)
+            elif found:
+                offers.append(self._offer(manifest, objects[manifest], found))
+        offers.sort(key=lambda offer: offer.billing_month)
+        return offers, problems, bool(manifests or problems)
+
+    def loose(self) -> list[S3Object]:
+        """Return every file below the location that is not hidden, in order; or the one that it names."""
+        prefix, named = self.tree.root.prefix, self.bucket.location.prefix
+        if not self.tree.root.objects and not self.tree.root.folders:
+            return [item for item in self.bucket.folder(named).objects.values() if item.key == named]
+        return [item for item in self.bucket.below(prefix) if not is_hidden(item.key, prefix)]
+
+    def known(self, item: S3Object) -> DeliveredFile | None:
+        """Return a file whose checksum is remembered, not fetched, or None."""
+        sha256 = self.checksums.remembered(self.bucket.url(item.key), item.size, item.etag)
+        return None if sha256 is None else self._file(item, sha256, Path())
+
+    def fetched(self, items: Sequence[S3Object], folder: Path) -> list[DeliveredFile]:
+        """Return files that lie on this disk: landed already, or else fetched into a folder."""
+        landed = landed_files(self.landing, self.source.name)
+        known = {item.key: self.known(item) for item in items}
+        there = {key: landed[file.sha256] for key, file in known.items() if file is not None and file.sha256 in landed}
+        missing = [item for item in items if item.key not in there]
+        fetched = fetch_objects(self.bucket, missing, folder) if missing else {}
+        files: list[DeliveredFile] = []
+        for item in items:
+            file = known[item.key]
+            if file is not None and item.key in there:
+                files.append(replace(file, path=there[item.key]))
+            else:
+                files.append(self._file(item, fetched[item.key].sha256, fetched[item.key].path))
+        return files
+
+    def offer_of(self, delivery: Delivery, items: Sequence[S3Object]) -> Offer:
+        """Return the offer of a delivery of loose files, whose checksums are known."""
+        by_place = {self.bucket.url(item.key): item for item in items}
+        own = [by_place[file.origin] for file in delivery.files]
+
+        def fetch() -> Delivery:
+            return replace(delivery, files=tuple(self.fetched(own, self.folder / FETCHING)))
+
+        return Offer(
+            source=delivery.source, billing_month=delivery.billing_month, version=delivery.version, fetch=fetch
+        )
+
+    def _file(self, item: S3Object, sha256: str, path: Path) -> DeliveredFile:
+        """Return an object as a file, and remember its checksum."""
+        place = self.bucket.url(item.key)
+        self.checksums.remember(place, item.size, item.etag, sha256)
+        return DeliveredFile(name=item.name, path=path, size=item.size, sha256=sha256, origin=place)
+
+    def _offer(self, manifest: Manifest, item: S3Object, objects: Sequence[S3Object]) -> Offer:
+        """Return the offer of a manifest, with its version where all checksums are known."""
+        known = [file for file in map(self.known, objects) if file is not None]
+        return Offer(
+            source=self.source.name,
+            billing_month=manifest.billing_month,
+            version=version_of(known, self.source.currency) if len(known) == len(objects) else None,
+            fetch=partial(self._fetch, manifest.billing_month, item, objects),
+        )
+
+    def _fetch(self, month: date, manifest: S3Object, objects: Sequence[S3Object]) -> Delivery:
+        """Return the delivery of a manifest, fetched; raises SourceUnreadable where it changed meanwhile."""
+        files = tuple(self.fetched(objects, self.folder / f"{month:%Y-%m}" / FETCHING))
+        if not self.bucket.is_unchanged(manifest):
+            raise SourceUnreadable(
+                "the manifest changed while the files that it names were fetched",
+                file=manifest.name,
+                hint="the last good version stays, and the next run takes the new one",
+            )
+        return Delivery(
+            source=self.source.name,
+            billing_month=month,
+            version=version_of(files, self.source.currency),
+            files=files,
+            currency=self.source.currency,
+        )
+
+    def _manifests(self) -> tuple[dict[S3Object, Manifest], list[SourceUnreadable]]:
+        """Return what each manifest says, read where it is not kept from an earlier night, and what is wrong."""
+        items = self.tree.manifests()
+        kept = {item: self.folder / MANIFESTS / _name(item) for item in items}
+        new = [item for item, path in kept.items() if not path.is_file()]
+        with ThreadPoolExecutor(WORKERS) as pool:
+            texts = dict(zip(new, pool.map(self._read, new), strict=True))
+        found: dict[S3Object, Manifest] = {}
+        problems: list[SourceUnreadable] = []
+        for item, path in kept.items():
+            text = texts.get(item)
+            if isinstance(text, SourceUnreadable):
+                problems.append(text)
+                continue
+            try:
+                manifest = parse_manifest(item.path, path.read_bytes() if text is None else text, item.modified_ns)
+            except SourceUnreadable as error:
+                problems.append(error)
+                continue
+            if manifest is not None:
+                found[item] = manifest
+        self._keep({kept[item]: text for item, text in texts.items() if isinstance(text, bytes)}, set(kept.values()))
+        return found, problems
+
+    def _read(self, item: S3Object) -> bytes | SourceUnreadable:
+        """Return the text of a manifest, or what is wrong with this one; raises where none could be read."""
+        if item.size > _MAX_MANIFEST_BYTES:
+            return SourceUnreadable(f"the manifest has {item.size} bytes", file=item.name, hint="it is none of AWS's")
+        try:
+            return self.bucket.read(item)
+        except Changed as error:
+            return error
+
+    def _keep(self, new: dict[Path, bytes], kept: set[Path]) -> None:
+        """Keep manifests for the next night, and remove those that are not there any more."""
+        folder = self.folder / MANIFESTS
+        if new:
+            make_directory(folder)
+        for path, text in new.items():
+            write_bytes(path, text)
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if path not in kept:
+                remove(path)
+
+
+def open_source(source: SourceSettings, location: S3Location, checksums: Checksums, landing: Path) -> S3Source:
+    """Return a source in S3, its location listed; raises SourceUnreadable."""
+    bucket = Bucket(source, location)
+    return S3Source(source=source, bucket=bucket, tree=open_tree(bucket), checksums=checksums, landing=landing)
+
+
+def _name(item: S3Object) -> str:
+    """Return the name under which a manifest is kept."""
+    return hashlib.sha256(f"{item.key}\0{item.etag}".encode()).hexdigest()[:32] + ".json"

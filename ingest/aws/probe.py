@@ -1,0 +1,171 @@
+"""What AWS lets a source do, asked one thing after the other by `overrun doctor`; where refused, what is missing.
+
+Nothing is written, and nothing that costs more than LIST and GET requests is asked: Cost Explorer is not. A question is
+put even where an earlier one was refused, unless the answer would be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ingest.aws.errors import Request, aws_errors
+from ingest.aws.s3 import Bucket, S3Object
+from ingest.aws.session import client
+from ingest.aws.walk import Tree, is_hidden, open_tree
+from ingest.errors import SourceUnreadable
+from ingest.source import AwsAccess, Patience, S3Location, SourceSettings
+
+Level = Literal["ok", "warn", "fail"]
+PATIENCE = Patience(connect_seconds=3, read_seconds=10, attempts=2)
+_ACCOUNT = re.compile(r"\d{12}")
+_MONTH = re.compile(
+    r"/(?:billing_period=(\d{4})-(\d{2})|(\d{4})(\d{2})\d{2}-\d{8}|year=(\d{4})/month=(\d{1,2}))/", re.I
+)
+"""Folder of one month in the layouts of AWS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The answer to one question; the hint is there unless all is well."""
+
+    level: Level
+    message: str
+    hint: str | None = None
+
+
+def probe_source(source: SourceSettings) -> list[Finding]:
+    """Return what a source may do of what a night does: credentials, role, listing, reading, what is there, accounts.
+
+    Sends a handful of requests, and one LIST for each folder on the way to the manifests. Raises nothing of AWS.
+    """
+    hasty = replace(source, access=replace(source.access, patience=PATIENCE))
+    probe = _Probe(source=hasty)
+    if probe.has_identity():
+        if isinstance(source.location, S3Location):
+            probe.look_into(source.location)
+        if source.organizations:
+            probe.ask_for_accounts()
+    return probe.findings
+
+
+@dataclass(slots=True, kw_only=True)
+class _Probe:
+    """The findings so far, and who is asking."""
+
+    source: SourceSettings
+    findings: list[Finding] = field(default_factory=list)
+    asker: str = "who runs the night"
+    """Whom a permission is missing for."""
+    account: str | None = None
+    """Account of the asker, where it is known."""
+
+    @property
+    def access(self) -> AwsAccess:
+        """Return how AWS is reached."""
+        return self.source.access
+
+    def has_identity(self) -> bool:
+        """Find out whose credentials there are, and whether they may assume the role; return whether to go on.
+
+        Without a role the other questions can be put even if STS does not answer.
+        """
+        self._identify(replace(self.source, access=replace(self.access, role_arn=None, external_id=None)), None)
+        role = self.access.role_arn
+        if role is not None:
+            self._identify(self.source, role)
+        return role is None or self.asker == role
+
+    def _identify(self, source: SourceSettings, role: str | None) -> None:
+        """Ask STS who is asking: the credentials that there are, or the role."""
+        with self._question("sts:GetCallerIdentity", access=source.access):
+            account = client(source, "sts").get_caller_identity().get("Account", "")
+            self.account = account if _ACCOUNT.fullmatch(account) else None
+            self.asker = role or f"account {self.account or 'unknown'}"
+            self._well(f"credentials of {self.asker} are there" if role is None else f"the role {role} can be assumed")
+
+    def look_into(self, location: S3Location) -> None:
+        """List the bucket below the prefix, read one byte, and say what is there."""
+        tree, manifests, files = None, list[S3Object](), list[S3Object]()
+        with self._question("s3:ListBucket"):
+            tree = open_tree(Bucket(self.source, location))
+            files = _files(tree)
+            manifests = tree.manifests() if self.source.kind == "aws-export" else []
+            self._well(f"{location} can be listed")
+            self._count(manifests, files)
+        readable = [item for item in manifests or files if item.size > 0]
+        if tree is not None and readable:
+            newest = max(readable, key=lambda item: item.modified_ns)
+            with self._question("s3:GetObject"):
+                for _ in tree.bucket.stream(newest, 0, 1).chunks:
+                    pass
+                self._well(f"{tree.bucket.url(newest.key)} can be read")
+
+    def _count(self, manifests: list[S3Object], files: list[S3Object]) -> None:
+        """Say what a night would find."""
+        months = sorted({month for item in manifests if (month := _month(item)) is not None})
+        if months:
+            span = months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"
+            self._well(f"{len(months)} month{'' if len(months) == 1 else 's'} by manifest ({span})")
+        elif manifests:
+            self._well(f"{len(manifests)} manifest{'' if len(manifests) == 1 else 's'}")
+        elif files:
+            self._well("files without a manifest")
+        else:
+            self._told(
+                "warn",
+                f"nothing yet at {self.source.location}",
+                "a new export takes a day; if it is older, compare `location` with the export's bucket and prefix",
+            )
+
+    def ask_for_accounts(self) -> None:
+        """Ask Organizations for one account and for the tags of one; a night does without where it is refused."""
+        with self._question("organizations:ListAccounts", level="warn"):
+            page = client(self.source, "organizations").list_accounts(MaxResults=1)
+            listed = [account["Id"] for account in page["Accounts"] if "Id" in account]
+            self.account = next(iter(listed), self.account)
+            if not listed:
+                raise SourceUnreadable("AWS Organizations lists no account", hint="check `endpoint_url` and `profile`")
+            self._well("AWS Organizations lists accounts")
+        if self.account is None:
+            return
+        with self._question("organizations:ListTagsForResource", level="warn"):
+            client(self.source, "organizations").list_tags_for_resource(ResourceId=self.account)
+            self._well("AWS Organizations lists tags of accounts")
+
+    @contextmanager
+    def _question(self, permission: str, *, access: AwsAccess | None = None, level: Level = "fail") -> Iterator[None]:
+        """Note what AWS refuses inside the `with` block as a finding, and go on behind it."""
+        try:
+            with aws_errors(Request(access=access or self.access, permission=permission, resource="*")):
+                yield
+        except SourceUnreadable as error:
+            self._told(level, str(error), f"{error.hint or 'run again'} (asked as {self.asker})")
+
+    def _well(self, message: str) -> None:
+        self._told("ok", message)
+
+    def _told(self, level: Level, message: str, hint: str | None = None) -> None:
+        """Note a finding; one cause, such as that there are no credentials, is told once."""
+        if message not in {finding.message for finding in self.findings}:
+            self.findings.append(Finding(level=level, message=message, hint=hint))
+
+
+def _files(tree: Tree) -> list[S3Object]:
+    """Return some of the files at a location, or the one that it names."""
+    prefix, named = tree.root.prefix, tree.bucket.location.prefix
+    if not tree.root.objects and not tree.root.folders:
+        return [item for item in tree.bucket.folder(named).objects.values() if item.key == named]
+    return [item for item in tree.bucket.first_below(prefix) if not is_hidden(item.key, prefix)]
+
+
+def _month(manifest: S3Object) -> str | None:
+    """Return the month that the folders of a manifest name, YYYY-MM."""
+    found = _MONTH.search(f"/{manifest.key}")
+    if found is None:
+        return None
+    year, month = (piece for piece in found.groups() if piece is not None)
+    return f"{year}-{month:>02}"

@@ -1,0 +1,94 @@
+"""What `overrun reconcile` compares, on our side: the raw totals kept at load, read from the published copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from overrun.exits import CommandFailed, Exit
+from overrun.published import has_relation, open_copy
+from sql.contract import LOAD, LOAD_RAW_TOTAL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sql.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTotal:
+    """Sum of one delivered cost column over the rows of one account and line item type, in `currency`."""
+
+    account: str
+    line_item_type: str
+    metric: str
+    currency: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedMonth:
+    """The raw totals of the load in force of one (source, month)."""
+
+    source: str
+    month: date
+    totals: tuple[RawTotal, ...]
+
+
+def read_loaded_month(copy: Path, source: str, month: date | None) -> LoadedMonth:
+    """Return the raw totals of `month`, the last loaded one where it is None; raises CommandFailed without any."""
+    with open_copy(copy) as warehouse:
+        months = _months(warehouse, source)
+        if not months:
+            raise CommandFailed(
+                f"nothing of source {source} is loaded", code=Exit.USAGE, hint="run overrun nightly once"
+            )
+        chosen = months[-1] if month is None else month
+        if chosen not in months:
+            raise CommandFailed(
+                f"{chosen:%Y-%m} of source {source} is not loaded",
+                code=Exit.USAGE,
+                hint=f"loaded are {months[0]:%Y-%m} to {months[-1]:%Y-%m}; name one with --month",
+            )
+        totals = _totals(warehouse, source, chosen)
+    if not totals:
+        raise CommandFailed(
+            f"no raw totals are kept of {chosen:%Y-%m} of source {source}",
+            code=Exit.USAGE,
+            hint="an earlier version loaded it: run overrun rebuild, which loads it again from its landed files",
+        )
+    return LoadedMonth(source=source, month=chosen, totals=totals)
+
+
+def _months(warehouse: Warehouse, source: str) -> list[date]:
+    """Return the loaded months of a source, in order."""
+    if not has_relation(warehouse, LOAD.full_name):
+        return []
+    rows = warehouse.rows(
+        f"select billing_month from {LOAD.full_name} where is_current and source = ? order by 1", [source]
+    )
+    return [row[0] for row in rows if isinstance(row[0], date)]
+
+
+def _totals(warehouse: Warehouse, source: str, month: date) -> tuple[RawTotal, ...]:
+    if not has_relation(warehouse, LOAD_RAW_TOTAL.full_name):
+        return ()
+    rows = warehouse.rows(
+        "select raw.sub_account_id, raw.line_item_type, raw.metric, raw.billing_currency, sum(raw.amount)"
+        f" from {LOAD_RAW_TOTAL.full_name} as raw inner join {LOAD.full_name} as load using (load_id)"
+        " where load.is_current and load.source = ? and load.billing_month = ? and raw.amount is not null"
+        " group by all order by all",
+        [source, month],
+    )
+    return tuple(
+        RawTotal(
+            account=str(account or ""),
+            line_item_type=str(line_item_type or ""),
+            metric=str(metric),
+            currency=str(currency or ""),
+            amount=Decimal(str(amount)),
+        )
+        for account, line_item_type, metric, currency, amount in rows
+    )

@@ -1,0 +1,77 @@
+-- How settled its month was when each load was made: open, estimated or final, and whether it had been final before.
+-- grain: one row per load, superseded ones too
+-- key: load_id
+-- materialized: full
+with loads as (select * from ops.load),
+load_invoices as (select * from ops.load_invoice),
+entities as (
+    select
+        load_invoices.load_id,
+        load_invoices.invoicing_entity,
+        sum(load_invoices.rows_delivered) as rows_delivered,
+        sum(load_invoices.rows_invoiced) as rows_invoiced
+    from load_invoices
+    group by load_invoices.load_id, load_invoices.invoicing_entity
+),
+counts as (
+    select
+        entities.load_id,
+        count(*) as invoicing_entities,
+        count(case when entities.rows_invoiced = entities.rows_delivered then 1 end) as entities_invoiced
+    from entities
+    group by entities.load_id
+),
+judged as (
+    select
+        loads.*,
+        coalesce(counts.invoicing_entities, 0) as invoicing_entities,
+        coalesce(counts.entities_invoiced, 0) as entities_invoiced,
+        case
+            when cast(loads.loaded_at as date) < cast(loads.billing_month + interval '1' month as date) then 'open'
+            when counts.entities_invoiced = counts.invoicing_entities then 'final'
+            else 'estimated'
+        end as status
+    from loads
+    left join counts on loads.load_id = counts.load_id
+),
+first_finals as (
+    select judged.source, judged.billing_month, min(judged.sequence) as sequence
+    from judged
+    where judged.status = 'final'
+    group by judged.source, judged.billing_month
+),
+finals as (
+    select judged.load_id, judged.source, judged.billing_month, judged.sequence
+    from judged
+    inner join first_finals
+        on judged.source = first_finals.source
+        and judged.billing_month = first_finals.billing_month
+        and judged.sequence = first_finals.sequence
+)
+
+select
+    -- Hash of source, month and version
+    judged.load_id,
+    -- Source
+    judged.source,
+    -- First day of the invoice month
+    judged.billing_month,
+    -- Order of the loads of this source and month, from 1
+    judged.sequence,
+    -- Whether the part now holds this load
+    judged.is_current,
+    -- When it was loaded, UTC
+    judged.loaded_at,
+    -- Legal entities that invoice charges of the load
+    judged.invoicing_entities,
+    -- Those of them whose every delivered charge names its invoice
+    judged.entities_invoiced,
+    -- What the month was when the load was made: open (it had not ended), estimated or final
+    judged.status,
+    -- First load with which the month was final, where it is an earlier one; else null
+    finals.load_id as final_load_id
+from judged
+left join finals
+    on judged.source = finals.source
+    and judged.billing_month = finals.billing_month
+    and judged.sequence > finals.sequence

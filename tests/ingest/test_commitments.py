@@ -1,0 +1,246 @@
+"""Reservations and Savings Plans: the unused part beside the fee, the identity, and what is said where it has a gap."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sql.runner import build
+from sql.settings import replace_settings
+from tests.fakes.exports import Row, cur_line, deliver_export, deliver_legacy
+from tests.ingest.night import Night, source
+
+RI = "arn:aws:ec2:us-east-1:111111111111:reserved-instances/a"
+PLAN = "arn:aws:savingsplans::111111111111:savingsplan/b"
+STATE = "select effective_cost_state from ops.load where is_current"
+
+
+def reserved(cost: str, **others: str) -> Row:
+    return cur_line(
+        cost="0", item="DiscountedUsage", reservation_reservation_a_r_n=RI, reservation_effective_cost=cost, **others
+    )
+
+
+def reservation_fee(cost: str, *, upfront: str, unused: tuple[str, str], **others: str) -> Row:
+    return cur_line(
+        cost=cost,
+        item="RIFee",
+        resource="",
+        reservation_reservation_a_r_n=RI,
+        reservation_effective_cost="",
+        reservation_amortized_upfront_fee_for_billing_period=upfront,
+        reservation_unused_amortized_upfront_fee_for_billing_period=unused[0],
+        reservation_unused_recurring_fee=unused[1],
+        reservation_unused_quantity="31",
+        **others,
+    )
+
+
+def covered(cost: str, on_demand: str, **others: str) -> list[Row]:
+    return [
+        cur_line(
+            cost=on_demand,
+            item="SavingsPlanCoveredUsage",
+            savings_plan_savings_plan_a_r_n=PLAN,
+            savings_plan_savings_plan_effective_cost=cost,
+            **others,
+        ),
+        cur_line(cost=f"-{on_demand}", item="SavingsPlanNegation", resource="", **others),
+    ]
+
+
+def plan_fee(cost: str, *, total: str, used: str, upfront: str, **others: str) -> Row:
+    return cur_line(
+        cost=cost,
+        item="SavingsPlanRecurringFee",
+        resource="",
+        line_item_product_code="ComputeSavingsPlans",
+        savings_plan_savings_plan_a_r_n=PLAN,
+        savings_plan_total_commitment_to_date=total,
+        savings_plan_used_commitment=used,
+        savings_plan_amortized_upfront_commitment_for_billing_period=upfront,
+        **others,
+    )
+
+
+def test_the_unused_part_of_a_fee_is_a_usage_charge_of_its_own(night: Night, bucket: Path) -> None:
+    deliver_legacy(bucket, "2026-10", [[reserved("7.5"), reservation_fee("6", upfront="5", unused=("1.5", "2"))]])
+
+    night.load(source(bucket))
+
+    rows = night.rows(
+        '"x_RowNumber", "ChargeCategory", "ChargeFrequency", "PricingCategory", "CommitmentDiscountStatus",'
+        ' "CommitmentDiscountQuantity", "ConsumedQuantity", "BilledCost", "EffectiveCost", "ListCost"'
+    )
+    assert rows == [
+        (-2, "Usage", "Usage-Based", "Committed", "Unused", 31, None, 0, Decimal("3.5"), 0),
+        (1, "Usage", "Usage-Based", "Committed", "Used", 1, 1, 0, Decimal("7.5"), 0),
+        (2, "Purchase", "Recurring", "Standard", None, 1, None, 6, 0, 6),
+    ]
+    assert night.warehouse.value(STATE) == "proven"
+    assert night.counts()["unused part of a commitment, beside its fee", ""] == 1
+
+
+def test_a_fee_that_is_used_up_has_no_unused_charge(night: Night, bucket: Path) -> None:
+    rows = [*covered("4", "8"), plan_fee("4", total="4", used="4", upfront="0")]
+    deliver_legacy(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+
+    assert night.values("EffectiveCost") == [4, 0]
+    assert night.warehouse.value(STATE) == "proven"
+
+
+def test_a_gap_in_the_identity_is_kept_with_its_amount_and_marks_the_month_unproven(night: Night, bucket: Path) -> None:
+    rows = [*covered("4", "8"), plan_fee("5", total="4.5", used="4", upfront="0")]
+    deliver_legacy(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+
+    assert night.warehouse.rows("select fee_cost, used_cost, unused_cost, gap_cost from ops.load_commitment") == [
+        (5, 4, Decimal("0.5"), Decimal("-0.5"))
+    ]
+    assert night.warehouse.value(STATE) == "unproven"
+    assert night.billed() == 5
+
+
+def test_a_gap_within_a_cent_is_rounding(night: Night, bucket: Path) -> None:
+    rows = [*covered("4.003", "8"), plan_fee("5", total="5", used="4", upfront="0")]
+    deliver_legacy(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+
+    assert night.warehouse.rows("select gap_cost from ops.load_commitment") == [(Decimal("0.003"),)]
+    assert night.warehouse.value(STATE) == "proven"
+
+
+@pytest.mark.parametrize(
+    ("group", "rule"),
+    [
+        ("reservation_effective_cost", "reservation without amortised costs, EffectiveCost is BilledCost"),
+        (
+            "savings_plan_savings_plan_effective_cost",
+            "Savings Plan without amortised costs, EffectiveCost is BilledCost",
+        ),
+    ],
+)
+def test_commitments_whose_amortised_costs_are_not_exported_stay_as_billed(
+    night: Night, bucket: Path, group: str, rule: str
+) -> None:
+    rows = [
+        reserved("7.5"),
+        reservation_fee("6", upfront="5", unused=("1.5", "2")),
+        *covered("4", "8"),
+        plan_fee("5", total="5", used="4", upfront="0"),
+    ]
+    deliver_export(bucket, "2026-10", [[{name: row[name] for name in row if name != group} for row in rows]])
+
+    night.load(source(bucket))
+
+    assert night.counts()[rule, ""] == 2
+    assert night.warehouse.value(STATE) == "unproven"
+    kind = "RIFee" if group.startswith("reservation") else "SavingsPlanRecurringFee"
+    assert night.rows('"BilledCost" = "EffectiveCost"', where=f"\"x_LineItemType\" = '{kind}'") == [(True,)]
+    assert night.billed() == 11
+
+
+def test_net_payers_have_the_net_part_of_fees_that_no_usage_took(night: Night, bucket: Path) -> None:
+    rows = [
+        {
+            **covered("5", "8")[0],
+            "line_item_net_unblended_cost": "7.2",
+            "savings_plan_net_savings_plan_effective_cost": "4.5",
+        },
+        {**covered("5", "8")[1], "line_item_net_unblended_cost": "-7.2"},
+        {
+            **plan_fee("7", total="7", used="5", upfront="0"),
+            "line_item_net_unblended_cost": "6.3",
+            "savings_plan_net_recurring_commitment_for_billing_period": "6.3",
+        },
+        {**reserved("7.5"), "line_item_net_unblended_cost": "0", "reservation_net_effective_cost": "6.75"},
+        {
+            **reservation_fee("6", upfront="5", unused=("1.5", "2")),
+            "line_item_net_unblended_cost": "5.4",
+            "reservation_net_amortized_upfront_fee_for_billing_period": "4.5",
+            "reservation_net_unused_amortized_upfront_fee_for_billing_period": "1.35",
+            "reservation_net_unused_recurring_fee": "1.8",
+        },
+    ]
+    deliver_export(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+
+    assert night.rows('"EffectiveCost"', where="\"CommitmentDiscountStatus\" = 'Unused'") == [
+        (Decimal("3.15"),),
+        (Decimal("1.8"),),
+    ]
+    assert night.warehouse.rows("select gap_cost from ops.load_commitment") == [(0,), (0,)]
+    assert night.warehouse.value(STATE) == "proven"
+
+
+def test_daily_costs_have_the_unused_part_on_the_days_that_have_passed(night: Night, bucket: Path) -> None:
+    """The fee stands on the first day and covers the month: 310 unused over 31 days, not on one."""
+    rows = [
+        reservation_fee("310", upfront="0", unused=("0", "310")),
+        *(
+            cur_line(cost="1", start=f"2026-10-{day:02d}T23:00:00Z", end=f"2026-10-{day:02d}T23:59:59Z")
+            for day in range(1, 31)
+        ),
+        cur_line(cost="1", start="2026-10-31T23:00:00Z", end="2026-11-01T00:00:00Z"),
+    ]
+    deliver_legacy(bucket, "2026-10", [rows])
+    night.load(source(bucket))
+    replace_settings(night.warehouse, {})
+
+    build(night.warehouse)
+
+    days = night.warehouse.rows(
+        "select charge_date, sum(effective_cost), sum(billed_cost) from marts.project_daily_cost group by 1 order by 1"
+    )
+    assert len(days) == 31
+    assert all(abs(Decimal(str(effective)) - 11) < Decimal("1e-9") for _, effective, _ in days)
+    assert sum(Decimal(str(effective)) for _, effective, _ in days) == 341
+    assert [billed for _, _, billed in days] == [311, *[1] * 30]
+    assert night.rows('sum("EffectiveCost")', order="1") == [(341,)]
+
+
+cents = st.decimals(min_value="0.01", max_value="900", places=2)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    hours=st.lists(st.tuples(cents, cents), min_size=1, max_size=6),
+    reservation=st.lists(cents, min_size=0, max_size=4),
+    unused=st.tuples(cents, cents),
+    upfront=cents,
+)
+def test_the_identity_is_exact_on_any_month(
+    night: Night,
+    tmp_path_factory: pytest.TempPathFactory,
+    hours: list[tuple[Decimal, Decimal]],
+    reservation: list[Decimal],
+    unused: tuple[Decimal, Decimal],
+    upfront: Decimal,
+) -> None:
+    bucket = tmp_path_factory.mktemp("bucket")
+    rows: list[Row] = []
+    for used, rest in hours:
+        total = used + rest
+        rows += covered(str(used), str(2 * used))
+        rows.append(plan_fee(str(total - rest / 2), total=str(total), used=str(used), upfront=str(rest / 2)))
+    cost = sum(reservation) + sum(unused)
+    rows += [reserved(str(one)) for one in reservation]
+    rows.append(reservation_fee(str(cost - upfront), upfront=str(upfront), unused=(str(unused[0]), str(unused[1]))))
+    deliver_export(bucket, "2026-10", [rows])
+
+    night.run(source(bucket), accept_shrink=True)
+
+    assert night.warehouse.rows(
+        "select sum(abs(gap_cost)), count(*) from ops.load_commitment semi join"
+        " (select load_id from ops.load where is_current) as load using (load_id)"
+    ) == [(0, 2)]
+    assert night.warehouse.value(STATE) == "proven"
