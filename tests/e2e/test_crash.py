@@ -144,6 +144,7 @@ def test_every_class_of_operation_is_met(company: Company) -> None:
         "sql open warehouse.duckdb", "sql close", "sql begin transaction", "sql commit", "sql checkpoint", "sql read",
         "sql create or replace table parts.<charges>", "sql create or replace table parts.<tags>",
         "sql create or replace view focus.cost_and_usage", "sql create or replace view core.tag_set",
+        "sql create or replace view core.split_cost",
         "sql create or replace table months.<month>", "sql create or replace view <model>",
         "sql create or replace table <model>", "sql comment on view", "sql rows of ops.load",
         "sql rows of ops.load_<table>", "sql rows of ops.fingerprint",

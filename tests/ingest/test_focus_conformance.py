@@ -258,7 +258,8 @@ RULES = (
     Rule("a sku's price has a sku", '"SkuPriceId" is null or "SkuId" is not null', OF_OURS),
     Rule("credits are not positive", '"x_PromotionalCredit" <= 0'),
     Rule("tags are an object", "\"Tags\" is null or json_type(\"Tags\") = 'OBJECT'"),
-    Rule("tags and their set go together", '("Tags" is null) = ("x_TagSetId" is null)'),
+    Rule("tags or cost categories and their set go together",
+         '("Tags" is null and "x_CostCategories" is null) = ("x_TagSetId" is null)'),
     Rule("price details are an object", "json_type(\"SkuPriceDetails\") = 'OBJECT'", '"SkuPriceDetails" is not null'),
     Rule("invoices of a cloud are issued by it", '"InvoiceIssuerName" = "ProviderName"', OF_OURS),
 )  # fmt: skip

@@ -62,7 +62,9 @@ unused as (
         end as ends_at
     from charges
     inner join last_usage on charges.x_LoadId = last_usage.load_id
+    left join machines on charges.ResourceId = machines.parent_resource_id
     where charges.CommitmentDiscountStatus = 'Unused' and charges.x_RowNumber < 0
+        and machines.parent_resource_id is null
 ),
 windows as (
     select prepaid.* from prepaid
