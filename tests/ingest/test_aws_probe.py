@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ingest.aws.probe import Finding, probe_source
 from ingest.source import AwsAccess, S3Location, SourceKind, SourceSettings
 from overrun.cli import main
 from overrun.exits import Exit
-from tests.fakes.aws import BUCKET, Asked, Aws, Refuse
+from tests.fakes.aws import BUCKET, Asked, Aws, First, Refuse
 from tests.fakes.exports import cur_lines, deliver_export, deliver_legacy, focus_charge, write_csv
 from tests.ingest.night import source
 
@@ -259,6 +260,16 @@ def test_the_doctor_shows_each_source_in_its_order(
     names = [check["name"] for check in found]
     assert names == [*sorted(names[:-1]), "cost explorer"]
     assert "ce:GetCostAndUsage" in found[-1]["message"]
+
+
+def test_several_sources_are_asked_at_once(delivered: Aws, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = threading.Barrier(2, timeout=8)  # less than a probe waits, so that no second try can be the other
+    delivered.once(lambda asked: asked.method == "POST", First(both.wait), times=2)
+    config = configured(tmp_path, ("a", PLACE, delivered.endpoint), ("b", PLACE, delivered.endpoint))
+
+    code, _ = checks(config, capsys)
+
+    assert (code, both.broken) == (Exit.DONE, False)
 
 
 def test_offline_nothing_is_asked(delivered: Aws, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
