@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceDenied, SourceUnreadable
 from ingest.source import AwsAccess
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _key_refused(message: str, code: str) -> SourceUnreadable:
     key = _KMS_KEY.search(message)
     named = key[0] if key else "the key that encrypts the bucket"
     if code in _DENIED:
-        return SourceUnreadable(
+        return SourceDenied(
             f"access is denied: kms:Decrypt on {named} is missing",
             hint=f"allow kms:Decrypt on {named}, in the role's or user's policy and in the key's",
         )
@@ -106,7 +106,7 @@ def _key_refused(message: str, code: str) -> SourceUnreadable:
 
 def _denied(_: ClientError, request: Request) -> SourceUnreadable:
     who = "the role" if request.access.role_arn else "who runs the night"
-    return SourceUnreadable(
+    return SourceDenied(
         f"access is denied: {request.permission} on {request.resource} is missing",
         hint=f"allow {request.permission} on {request.resource} to {who}; a bucket policy or service control policy may"
         " refuse it too",

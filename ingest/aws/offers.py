@@ -15,13 +15,13 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from ingest.aws.fetch import fetch_objects
+from ingest.aws.fetch import fetch_objects, remove_others
 from ingest.aws.manifest import Manifest, newest_of, parse_manifest
-from ingest.aws.s3 import WORKERS, Bucket, Changed, S3Object
+from ingest.aws.s3 import WORKERS, Bucket, S3Object
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.checksums import Checksums
 from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceChanged, SourceDenied, SourceUnreadable
 from ingest.landing import FETCHING, landed_files
 from ingest.source import S3Location, SourceSettings
 from sql.files import make_directory, remove, write_bytes
@@ -66,8 +66,15 @@ class S3Source:
         """Return every file below the location that is not hidden, in order; or the one that it names."""
         prefix, named = self.tree.root.prefix, self.bucket.location.prefix
         if not self.tree.root.objects and not self.tree.root.folders:
-            return [item for item in self.bucket.folder(named).objects.values() if item.key == named]
+            return self._named(named)
         return [item for item in self.bucket.below(prefix) if not is_hidden(item.key, prefix)]
+
+    def _named(self, key: str) -> list[S3Object]:
+        """Return the object of that very key; a role that may list the folder below it only says nothing of it."""
+        try:
+            return [item for item in self.bucket.folder(key).objects.values() if item.key == key]
+        except SourceDenied:
+            return []
 
     def known(self, item: S3Object) -> DeliveredFile | None:
         """Return a file whose checksum is remembered, not fetched, or None."""
@@ -120,7 +127,9 @@ class S3Source:
 
     def _fetch(self, month: date, manifest: S3Object, objects: Sequence[S3Object]) -> Delivery:
         """Return the delivery of a manifest, fetched; raises SourceUnreadable where it changed meanwhile."""
-        files = tuple(self.fetched(objects, self.folder / f"{month:%Y-%m}" / FETCHING))
+        folder = self.folder / f"{month:%Y-%m}" / FETCHING
+        remove_others(objects, folder)
+        files = tuple(self.fetched(objects, folder))
         if not self.bucket.is_unchanged(manifest):
             raise SourceUnreadable(
                 "the manifest changed while the files that it names were fetched",
@@ -165,7 +174,7 @@ class S3Source:
             return SourceUnreadable(f"the manifest has {item.size} bytes", file=item.name, hint="it is none of AWS's")
         try:
             return self.bucket.read(item)
-        except Changed as error:
+        except SourceChanged as error:
             return error
 
     def _keep(self, new: dict[Path, bytes], kept: set[Path]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.source import AwsAccess, S3Location, SourceKind, SourceSettings
-from tests.fakes.aws import BUCKET, Aws
+from tests.fakes.aws import BUCKET, Aws, Refuse
 from tests.fakes.exports import (
     cur_line,
     cur_lines,
@@ -227,6 +227,17 @@ def test_an_empty_bucket_is_a_source_without_data(night: Night, aws: Aws) -> Non
     assert night.load(in_s3(aws)).without_data == ["main"]
 
 
+@pytest.mark.parametrize("kind", ["aws-export", "focus-export"])
+def test_a_role_that_may_list_its_folder_only_finds_no_data_yet(night: Night, aws: Aws, kind: SourceKind) -> None:
+    aws.bucket()
+    aws.rules.append(
+        lambda asked: None if asked.query.get("prefix", "").startswith("exp/") else Refuse(403, "AccessDenied")
+    )
+
+    assert night.load(in_s3(aws, f"s3://{BUCKET}/exp", kind)).without_data == ["main"]
+    assert "s3:ListBucket" in str(night.refusal(in_s3(aws, f"s3://{BUCKET}/other", kind)))
+
+
 def test_a_period_without_manifest_yet_is_no_problem(night: Night, bucket: Path, aws: Aws) -> None:
     # project-koku/koku#967
     deliver_legacy(bucket, "2026-09", [cur_lines("5", month="2026-09")])
@@ -389,6 +400,7 @@ def test_loose_files_of_google_in_s3_are_read_by_their_rows(night: Night, bucket
 
     night.load(google)
 
+    assert sorted(asked.key for asked in aws.asked if asked.kind == "GET") == ["gcp/a.json.gz", "gcp/b.json"]
     assert night.billed() == 7
     assert night.billed("\"x_BillingMonth\" = date '2026-10-01'") == 6
     assert not (night.landing / "main" / ".fetch").exists()
