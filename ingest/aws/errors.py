@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
 
 _KMS_KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(?:key|alias)/[\w/-]{1,256}")
+_ABOUT_KMS = re.compile(r"\bkms:[A-Za-z]|\bKMS\b")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
 _CODE = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
@@ -70,7 +71,7 @@ def _refused(error: ClientError, request: Request) -> SourceUnreadable:
         return _clock_skewed(error, request)
     if error.operation_name == "AssumeRole" and code in _DENIED:
         return _role_refused(request)
-    if "kms" in f"{code} {message}".lower():
+    if code.startswith("KMS.") or _ABOUT_KMS.search(message):
         return _key_refused(message, code)
     for codes, explain in _BY_CODE:
         if code in codes:

@@ -78,7 +78,7 @@ def test_what_a_listing_is_refused_with(night: Night, export: Aws, refusal: Refu
 @pytest.mark.parametrize(
     ("message", "permission"),
     [
-        ("Access Denied", f"s3:GetObject on arn:aws:s3:::{BUCKET}/exp/*"),
+        ("no access to arn:aws:s3:::acme-kms/x", f"s3:GetObject on arn:aws:s3:::{BUCKET}/exp/*"),
         (f"not authorized to perform: kms:Decrypt on resource: {KMS_KEY} because", f"kms:Decrypt on {KMS_KEY}"),
         ("The ciphertext refers to a KMS key that", "kms:Decrypt on the key that encrypts the bucket"),
     ],
