@@ -28,6 +28,10 @@ from sql.files import make_directory, remove, write_bytes
 
 MANIFESTS = ".manifests"
 _MAX_MANIFEST_BYTES = 64 << 20
+_SAME_DELIVERY_NS = 5 * 60 * 1_000_000_000
+"""By how much a file may be newer than its manifest and still be of the same delivery."""
+_UNDER_WAY_NS = 60 * 60 * 1_000_000_000
+"""How long files that are newer than their manifest count as a delivery that is under way."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,10 +61,21 @@ class S3Source:
             if isinstance(found, SourceUnreadable):
                 found.located(source=self.source.name, billing_month=manifest.billing_month)
                 problems.append(found)
+            elif self._is_under_way(objects[manifest], found):
+                problems.append(_under_way(manifest))
             elif found:
                 offers.append(self._offer(manifest, objects[manifest], found))
         offers.sort(key=lambda offer: offer.billing_month)
         return offers, problems, bool(manifests or problems)
+
+    def _is_under_way(self, manifest: S3Object, objects: Sequence[S3Object]) -> bool:
+        """Return whether files have just been overwritten, and the manifest that comes after them has not.
+
+        A tool that copies a bucket may write a manifest a little before the files, and somebody may replace a file by
+        hand: neither keeps a month out for longer than an hour.
+        """
+        newest = max((item.modified_ns for item in objects), default=0)
+        return newest - manifest.modified_ns > _SAME_DELIVERY_NS and self.checksums.now_ns - newest < _UNDER_WAY_NS
 
     def loose(self) -> list[S3Object]:
         """Return every file below the location that is not hidden, in order; or the one that it names."""
@@ -193,6 +208,16 @@ def open_source(source: SourceSettings, location: S3Location, checksums: Checksu
     """Return a source in S3, its location listed; raises SourceUnreadable."""
     bucket = Bucket(source, location)
     return S3Source(source=source, bucket=bucket, tree=open_tree(bucket), checksums=checksums, landing=landing)
+
+
+def _under_way(manifest: Manifest) -> SourceUnreadable:
+    """Return the problem of a month whose files are being overwritten."""
+    return SourceUnreadable(
+        "files are newer than the manifest that names them: the delivery is under way",
+        billing_month=manifest.billing_month,
+        file=manifest.path.name,
+        hint="the last good version stays and the next run tries again; after an hour the files are taken as they are",
+    )
 
 
 def _name(item: S3Object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -385,6 +385,31 @@ def test_a_walk_that_never_ends_is_refused(night: Night, aws: Aws, monkeypatch: 
 
     assert "more than 20 LIST requests" in str(problem)
     assert "point `location` at the export's folder" in str(problem.hint)
+
+
+@pytest.mark.parametrize(
+    ("written_ago", "manifest_ago", "is_under_way"),
+    [(10, 600, True), (59, 65, True), (1, 4, False), (61, 600, False), (600, 10, False)],
+)
+def test_files_that_are_being_overwritten_are_waited_for(
+    night: Night, bucket: Path, aws: Aws, written_ago: int, manifest_ago: int, is_under_way: bool
+) -> None:
+    # Minutes: AWS overwrites the files first and the manifest last, so for a while the old one names new files.
+    deliver_export(bucket, "2026-10", [cur_lines("1"), cur_lines("2")], execution=None)
+    aws.bucket()
+    aws.upload(bucket)
+    aws.age(BUCKET, "exp/ml-cur2/data/BILLING_PERIOD=2026-10/ml-cur2-00001", night.now - timedelta(minutes=written_ago))
+    aws.age(BUCKET, "exp/ml-cur2/data/BILLING_PERIOD=2026-10/ml-cur2-00002", night.now - timedelta(minutes=601))
+    aws.age(BUCKET, "exp/ml-cur2/metadata", night.now - timedelta(minutes=manifest_ago))
+
+    if is_under_way:
+        problem = night.refusal(in_s3(aws))
+        assert "the delivery is under way" in str(problem)
+        assert problem.billing_month == OCTOBER
+        night.now += timedelta(hours=1)
+    night.load(in_s3(aws))
+
+    assert night.billed() == 3
 
 
 # Files without a manifest
