@@ -110,6 +110,13 @@ def test_throttling_that_does_not_end(night: Night, export: Aws) -> None:
     assert len(export.asked) == 5
 
 
+def test_a_bucket_in_another_region_names_it(night: Night, export: Aws) -> None:
+    elsewhere = Refuse(301, "PermanentRedirect", headers={"x-amz-bucket-region": "eu-west-3"})
+    export.once(anything, elsewhere, times=99)
+
+    assert "the bucket is in another region, eu-west-3" in str(night.refusal(in_s3(export)))
+
+
 def test_a_role_that_cannot_be_assumed(night: Night, export: Aws) -> None:
     export.once(lambda asked: asked.kind == "POST", Refuse(403, "AccessDenied", "is not authorized"), times=9)
 
