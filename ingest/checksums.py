@@ -23,7 +23,7 @@ class Checksums:
 
     def __init__(self, warehouse: Warehouse, now_ns: int) -> None:
         self._warehouse = warehouse
-        self._now_ns = now_ns
+        self.now_ns = now_ns
         rows = warehouse.rows(f"select path, size, stamp, sha256, months from {SEEN_FILE.full_name}")
         self._seen = {str(row[0]): row for row in rows}
         self._changed: dict[str, tuple[object, ...]] = {}
@@ -46,7 +46,7 @@ class Checksums:
             self._earlier[str(path)] = str(seen[4])
         row = (str(path), stat.st_size, stamp, sha256, None)
         self._seen[str(path)] = row
-        if self._now_ns - stat.st_mtime_ns > _SETTLED_NS:
+        if self.now_ns - stat.st_mtime_ns > _SETTLED_NS:
             self._changed[str(path)] = row
         return DeliveredFile(name=name, path=path, size=stat.st_size, sha256=sha256)
 

@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 import duckdb
 
 from ingest.aws.cur import CUR
+from ingest.aws.fetch import remove_others
 from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys
 from ingest.aws.offers import S3Source, open_source
 from ingest.aws.s3 import S3Object
@@ -123,6 +124,7 @@ def _loose_files(source: SourceSettings, s3: S3Source, items: Sequence[S3Object]
         if file is not None and not (needs_months and s3.checksums.months(file) is None)
     }
     missing = [item for item in items if item not in there]
+    remove_others(items, s3.folder / FETCHING)
     fetched = dict(zip(missing, s3.fetched(missing, s3.folder / FETCHING), strict=True))
     return [there.get(item) or fetched[item] for item in items]
 

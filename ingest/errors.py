@@ -2,6 +2,8 @@
 
     IngestError
     ├── SourceUnreadable   cannot be listed, read or recognised: missing, truncated, zero bytes, not an export
+    │   ├── SourceChanged  a file is not the one any more that was listed
+    │   └── SourceDenied   a permission is missing
     ├── SourceConflict     another source already holds this payer and month
     ├── AccountsUnlisted   the organisation does not list its accounts; a note, which no exit code speaks of
     └── LoadRefused        read, but totals, casts, field counts or keys fail, or the month shrank
@@ -48,6 +50,14 @@ class IngestError(Exception):
 
 class SourceUnreadable(IngestError):
     """The source cannot be listed, read or recognised."""
+
+
+class SourceChanged(SourceUnreadable):
+    """A file was replaced or removed after it had been listed."""
+
+
+class SourceDenied(SourceUnreadable):
+    """A permission to list or read is missing."""
 
 
 class SourceConflict(IngestError):

@@ -162,7 +162,8 @@ def landed_files(landing: Path, source: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for record in sorted((landing / source).glob(f"????-??/[!.]*/{RECORD}")):
         files = json.loads(record.read_text(encoding="utf-8"))["files"]
-        found |= {item["sha256"]: record.with_name(item["name"]) for item in files}
+        paths = {item["sha256"]: record.with_name(item["name"]) for item in files}
+        found |= {sha256: path for sha256, path in paths.items() if path.is_file()}
     return found
 
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceDenied, SourceUnreadable
 from ingest.source import AwsAccess
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
 
 _KMS_KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(?:key|alias)/[\w/-]{1,256}")
+_ABOUT_KMS = re.compile(r"\bkms:[A-Za-z]|\bKMS\b")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
 _CODE = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
@@ -70,7 +71,7 @@ def _refused(error: ClientError, request: Request) -> SourceUnreadable:
         return _clock_skewed(error, request)
     if error.operation_name == "AssumeRole" and code in _DENIED:
         return _role_refused(request)
-    if "kms" in f"{code} {message}".lower():
+    if code.startswith("KMS.") or _ABOUT_KMS.search(message):
         return _key_refused(message, code)
     for codes, explain in _BY_CODE:
         if code in codes:
@@ -94,7 +95,7 @@ def _key_refused(message: str, code: str) -> SourceUnreadable:
     key = _KMS_KEY.search(message)
     named = key[0] if key else "the key that encrypts the bucket"
     if code in _DENIED:
-        return SourceUnreadable(
+        return SourceDenied(
             f"access is denied: kms:Decrypt on {named} is missing",
             hint=f"allow kms:Decrypt on {named}, in the role's or user's policy and in the key's",
         )
@@ -106,7 +107,7 @@ def _key_refused(message: str, code: str) -> SourceUnreadable:
 
 def _denied(_: ClientError, request: Request) -> SourceUnreadable:
     who = "the role" if request.access.role_arn else "who runs the night"
-    return SourceUnreadable(
+    return SourceDenied(
         f"access is denied: {request.permission} on {request.resource} is missing",
         hint=f"allow {request.permission} on {request.resource} to {who}; a bucket policy or service control policy may"
         " refuse it too",

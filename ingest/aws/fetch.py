@@ -41,12 +41,11 @@ class Fetched:
 def fetch_objects(bucket: Bucket, objects: Sequence[S3Object], directory: Path) -> dict[str, Fetched]:
     """Return the files of `objects` by key, fetched where they do not lie in `directory` already.
 
-    What else lies there goes. Raises SourceUnreadable for an object that was replaced, cannot be read or arrived
+    Raises SourceUnreadable for an object that was replaced, cannot be read or arrived
     damaged; what has come by then stays for the next try.
     """
     make_directory(directory)
     files = {item.key: _File(item, directory / _name(item)) for item in objects}
-    _remove_others(directory, {file.path for file in files.values()})
     notes = _Notes(directory / _NOTES)
     noted = notes.read()
     pool = ThreadPoolExecutor(WORKERS)
@@ -57,6 +56,14 @@ def fetch_objects(bucket: Bucket, objects: Sequence[S3Object], directory: Path) 
     finally:
         pool.shutdown(cancel_futures=True)
     return {key: Fetched(path=file.path, sha256=file.sha256) for key, file in files.items()}
+
+
+def remove_others(objects: Sequence[S3Object], directory: Path) -> None:
+    """Remove from a folder of fetched files what belongs to none of `objects`, as they are listed now."""
+    kept = {_name(item) for item in objects} | {_NOTES}
+    for path in sorted(directory.iterdir()) if directory.is_dir() else []:
+        if path.name not in kept:
+            remove(path)
 
 
 def _run(tasks: Iterable[Future[None]]) -> None:
@@ -205,13 +212,6 @@ class _Notes:
 def _name(item: S3Object) -> str:
     """Return the name of an object's file."""
     return hashlib.sha256(f"{item.key}\0{item.size}\0{item.etag}".encode()).hexdigest()[:32]
-
-
-def _remove_others(directory: Path, kept: set[Path]) -> None:
-    """Remove what belongs to no object that is wanted now."""
-    for path in sorted(directory.iterdir()):
-        if path not in kept and path.name != _NOTES:
-            remove(path)
 
 
 def _write(descriptor: int, chunk: bytes, at: int) -> None:

@@ -15,19 +15,23 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from ingest.aws.fetch import fetch_objects
+from ingest.aws.fetch import fetch_objects, remove_others
 from ingest.aws.manifest import Manifest, newest_of, parse_manifest
-from ingest.aws.s3 import WORKERS, Bucket, Changed, S3Object
+from ingest.aws.s3 import WORKERS, Bucket, S3Object
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.checksums import Checksums
 from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceChanged, SourceDenied, SourceUnreadable
 from ingest.landing import FETCHING, landed_files
 from ingest.source import S3Location, SourceSettings
 from sql.files import make_directory, remove, write_bytes
 
 MANIFESTS = ".manifests"
 _MAX_MANIFEST_BYTES = 64 << 20
+_SAME_DELIVERY_NS = 5 * 60 * 1_000_000_000
+"""By how much a file may be newer than its manifest and still be of the same delivery."""
+_UNDER_WAY_NS = 60 * 60 * 1_000_000_000
+"""How long files that are newer than their manifest count as a delivery that is under way."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,17 +61,35 @@ class S3Source:
             if isinstance(found, SourceUnreadable):
                 found.located(source=self.source.name, billing_month=manifest.billing_month)
                 problems.append(found)
+            elif self._is_under_way(objects[manifest], found):
+                problems.append(_under_way(manifest))
             elif found:
                 offers.append(self._offer(manifest, objects[manifest], found))
         offers.sort(key=lambda offer: offer.billing_month)
         return offers, problems, bool(manifests or problems)
 
+    def _is_under_way(self, manifest: S3Object, objects: Sequence[S3Object]) -> bool:
+        """Return whether files have just been overwritten, and the manifest that comes after them has not.
+
+        A tool that copies a bucket may write a manifest a little before the files, and somebody may replace a file by
+        hand: neither keeps a month out for longer than an hour.
+        """
+        newest = max((item.modified_ns for item in objects), default=0)
+        return newest - manifest.modified_ns > _SAME_DELIVERY_NS and self.checksums.now_ns - newest < _UNDER_WAY_NS
+
     def loose(self) -> list[S3Object]:
         """Return every file below the location that is not hidden, in order; or the one that it names."""
         prefix, named = self.tree.root.prefix, self.bucket.location.prefix
         if not self.tree.root.objects and not self.tree.root.folders:
-            return [item for item in self.bucket.folder(named).objects.values() if item.key == named]
+            return self._named(named)
         return [item for item in self.bucket.below(prefix) if not is_hidden(item.key, prefix)]
+
+    def _named(self, key: str) -> list[S3Object]:
+        """Return the object of that very key; a role that may list the folder below it only says nothing of it."""
+        try:
+            return [item for item in self.bucket.folder(key).objects.values() if item.key == key]
+        except SourceDenied:
+            return []
 
     def known(self, item: S3Object) -> DeliveredFile | None:
         """Return a file whose checksum is remembered, not fetched, or None."""
@@ -120,7 +142,9 @@ class S3Source:
 
     def _fetch(self, month: date, manifest: S3Object, objects: Sequence[S3Object]) -> Delivery:
         """Return the delivery of a manifest, fetched; raises SourceUnreadable where it changed meanwhile."""
-        files = tuple(self.fetched(objects, self.folder / f"{month:%Y-%m}" / FETCHING))
+        folder = self.folder / f"{month:%Y-%m}" / FETCHING
+        remove_others(objects, folder)
+        files = tuple(self.fetched(objects, folder))
         if not self.bucket.is_unchanged(manifest):
             raise SourceUnreadable(
                 "the manifest changed while the files that it names were fetched",
@@ -165,7 +189,7 @@ class S3Source:
             return SourceUnreadable(f"the manifest has {item.size} bytes", file=item.name, hint="it is none of AWS's")
         try:
             return self.bucket.read(item)
-        except Changed as error:
+        except SourceChanged as error:
             return error
 
     def _keep(self, new: dict[Path, bytes], kept: set[Path]) -> None:
@@ -184,6 +208,16 @@ def open_source(source: SourceSettings, location: S3Location, checksums: Checksu
     """Return a source in S3, its location listed; raises SourceUnreadable."""
     bucket = Bucket(source, location)
     return S3Source(source=source, bucket=bucket, tree=open_tree(bucket), checksums=checksums, landing=landing)
+
+
+def _under_way(manifest: Manifest) -> SourceUnreadable:
+    """Return the problem of a month whose files are being overwritten."""
+    return SourceUnreadable(
+        "files are newer than the manifest that names them: the delivery is under way",
+        billing_month=manifest.billing_month,
+        file=manifest.path.name,
+        hint="the last good version stays and the next run tries again; after an hour the files are taken as they are",
+    )
 
 
 def _name(item: S3Object) -> str:

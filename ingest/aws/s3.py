@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.aws.errors import Request, aws_errors, code_of, explained
 from ingest.aws.session import client
-from ingest.errors import IngestError, SourceUnreadable
+from ingest.errors import IngestError, SourceChanged, SourceUnreadable
 from ingest.source import S3Location, SourceSettings
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Bucket:
         try:
             return self.head(item)["ETag"].strip('"') == item.etag
         except SourceUnreadable as error:
-            if isinstance(error, Changed):
+            if isinstance(error, SourceChanged):
                 return False
             raise
 
@@ -200,16 +200,12 @@ class Bucket:
     def _not_read(self, error: ClientError, item: S3Object) -> IngestError:
         """Return why an object was not read: gone or replaced, or refused."""
         if code_of(error) in _GONE:
-            return Changed(
+            return SourceChanged(
                 "it was replaced or removed while the month was fetched",
                 file=item.name,
                 hint="the last good version stays, and the next run takes the new one",
             )
         return explained(error, self._request("s3:GetObject"))
-
-
-class Changed(SourceUnreadable):
-    """An object is not the one that was listed any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ingest.aws.manifest import MANIFEST_SUFFIX, Manifest, bare_key, missing, refuse_repeated
 from ingest.aws.s3 import Bucket, Folder, S3Object
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceDenied, SourceUnreadable
 
 _PERIOD = re.compile(r"(?:\d{8}-\d{8}|billing_period=\d{4}-\d{2})", re.IGNORECASE)
 """Folder of one month: what it holds besides its own manifest are the runs of the export."""
@@ -121,19 +121,27 @@ class _Search:
 def open_tree(bucket: Bucket) -> Tree:
     """Return the tree below the location of a source; what does not exist is an empty folder.
 
-    A prefix is tried as it is written, then without empty names, then beginning with a slash.
+    A prefix is tried as it is written, then without empty names, then beginning with a slash. A role may be allowed to
+    list the first of them only, which is no fault where that one is empty. Raises SourceUnreadable.
     """
     written = bucket.location.prefix
     plain = "/".join(piece for piece in written.split("/") if piece)
     spelt = [f"{written.removesuffix('/')}/" if written else "", f"{plain}/" if plain else ""]
     spelt += [f"/{plain}/"] if plain else []
-    folders = [Folder(prefix=spelt[0], objects={}, folders=frozenset())]
+    root = Folder(prefix=spelt[0], objects={}, folders=frozenset())
+    denied: SourceDenied | None = None
     for prefix in dict.fromkeys(spelt):
-        folder = bucket.folder(prefix)
+        try:
+            folder = bucket.folder(prefix)
+        except SourceDenied as error:
+            denied = error if prefix == spelt[0] else denied
+            continue
         if folder.objects or folder.folders:
-            folders.insert(0, folder)
+            root, denied = folder, None
             break
-    return Tree(bucket=bucket, root=folders[0], listed={folders[0].prefix: folders[0]})
+    if denied is not None:
+        raise denied
+    return Tree(bucket=bucket, root=root, listed={root.prefix: root})
 
 
 def is_hidden(key: str, root: str) -> bool:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ KEYS = {
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 BUCKET = "acme-billing"
+ACCOUNT = "123456789012"
+"""Whose everything is that no role was assumed for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,14 @@ class Aws:
                 client.put_object(
                     Bucket=bucket, Key=f"{prefix}{path.relative_to(folder).as_posix()}", Body=path.read_bytes()
                 )
+
+    def age(self, bucket: str, prefix: str, at: datetime) -> None:
+        """Let the objects below a prefix have been written at an instant; moto runs in this process."""
+        from moto.s3.models import s3_backends
+
+        for key, item in s3_backends[ACCOUNT]["aws"].buckets[bucket].keys.items():
+            if key.startswith(prefix):
+                item.last_modified = at.replace(tzinfo=None)
 
     def once(self, wanted: Callable[[Asked], bool], answer: Answer, times: int = 1) -> None:
         """Answer the next requests that are wanted in another way."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.source import AwsAccess, S3Location, SourceKind, SourceSettings
-from tests.fakes.aws import BUCKET, Aws
+from tests.fakes.aws import BUCKET, Aws, Refuse
 from tests.fakes.exports import (
     cur_line,
     cur_lines,
@@ -227,6 +227,17 @@ def test_an_empty_bucket_is_a_source_without_data(night: Night, aws: Aws) -> Non
     assert night.load(in_s3(aws)).without_data == ["main"]
 
 
+@pytest.mark.parametrize("kind", ["aws-export", "focus-export"])
+def test_a_role_that_may_list_its_folder_only_finds_no_data_yet(night: Night, aws: Aws, kind: SourceKind) -> None:
+    aws.bucket()
+    aws.rules.append(
+        lambda asked: None if asked.query.get("prefix", "").startswith("exp/") else Refuse(403, "AccessDenied")
+    )
+
+    assert night.load(in_s3(aws, f"s3://{BUCKET}/exp", kind)).without_data == ["main"]
+    assert "s3:ListBucket" in str(night.refusal(in_s3(aws, f"s3://{BUCKET}/other", kind)))
+
+
 def test_a_period_without_manifest_yet_is_no_problem(night: Night, bucket: Path, aws: Aws) -> None:
     # project-koku/koku#967
     deliver_legacy(bucket, "2026-09", [cur_lines("5", month="2026-09")])
@@ -376,6 +387,31 @@ def test_a_walk_that_never_ends_is_refused(night: Night, aws: Aws, monkeypatch: 
     assert "point `location` at the export's folder" in str(problem.hint)
 
 
+@pytest.mark.parametrize(
+    ("written_ago", "manifest_ago", "is_under_way"),
+    [(10, 600, True), (59, 65, True), (1, 4, False), (61, 600, False), (600, 10, False)],
+)
+def test_files_that_are_being_overwritten_are_waited_for(
+    night: Night, bucket: Path, aws: Aws, written_ago: int, manifest_ago: int, is_under_way: bool
+) -> None:
+    # Minutes: AWS overwrites the files first and the manifest last, so for a while the old one names new files.
+    deliver_export(bucket, "2026-10", [cur_lines("1"), cur_lines("2")], execution=None)
+    aws.bucket()
+    aws.upload(bucket)
+    aws.age(BUCKET, "exp/ml-cur2/data/BILLING_PERIOD=2026-10/ml-cur2-00001", night.now - timedelta(minutes=written_ago))
+    aws.age(BUCKET, "exp/ml-cur2/data/BILLING_PERIOD=2026-10/ml-cur2-00002", night.now - timedelta(minutes=601))
+    aws.age(BUCKET, "exp/ml-cur2/metadata", night.now - timedelta(minutes=manifest_ago))
+
+    if is_under_way:
+        problem = night.refusal(in_s3(aws))
+        assert "the delivery is under way" in str(problem)
+        assert problem.billing_month == OCTOBER
+        night.now += timedelta(hours=1)
+    night.load(in_s3(aws))
+
+    assert night.billed() == 3
+
+
 # Files without a manifest
 
 
@@ -389,6 +425,7 @@ def test_loose_files_of_google_in_s3_are_read_by_their_rows(night: Night, bucket
 
     night.load(google)
 
+    assert sorted(asked.key for asked in aws.asked if asked.kind == "GET") == ["gcp/a.json.gz", "gcp/b.json"]
     assert night.billed() == 7
     assert night.billed("\"x_BillingMonth\" = date '2026-10-01'") == 6
     assert not (night.landing / "main" / ".fetch").exists()

@@ -78,7 +78,7 @@ def test_what_a_listing_is_refused_with(night: Night, export: Aws, refusal: Refu
 @pytest.mark.parametrize(
     ("message", "permission"),
     [
-        ("Access Denied", f"s3:GetObject on arn:aws:s3:::{BUCKET}/exp/*"),
+        ("no access to arn:aws:s3:::acme-kms/x", f"s3:GetObject on arn:aws:s3:::{BUCKET}/exp/*"),
         (f"not authorized to perform: kms:Decrypt on resource: {KMS_KEY} because", f"kms:Decrypt on {KMS_KEY}"),
         ("The ciphertext refers to a KMS key that", "kms:Decrypt on the key that encrypts the bucket"),
     ],
@@ -108,6 +108,13 @@ def test_throttling_that_does_not_end(night: Night, export: Aws) -> None:
 
     assert "AWS asks for fewer requests" in str(problem)
     assert len(export.asked) == 5
+
+
+def test_a_bucket_in_another_region_names_it(night: Night, export: Aws) -> None:
+    elsewhere = Refuse(301, "PermanentRedirect", headers={"x-amz-bucket-region": "eu-west-3"})
+    export.once(anything, elsewhere, times=99)
+
+    assert "the bucket is in another region, eu-west-3" in str(night.refusal(in_s3(export)))
 
 
 def test_a_role_that_cannot_be_assumed(night: Night, export: Aws) -> None:

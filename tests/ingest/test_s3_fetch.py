@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.aws.fetch import Fetched, fetch_objects
+from ingest.aws.fetch import Fetched, fetch_objects, remove_others
 from ingest.aws.s3 import Bucket, S3Object
 from ingest.errors import SourceUnreadable
 from ingest.source import AwsAccess, Patience, S3Location
@@ -112,7 +112,9 @@ def test_what_came_of_another_version_is_discarded(aws: Aws, tmp_path: Path) -> 
     old = fetch_objects(reader(aws), objects, tmp_path / "f")["a"].path
     aws.client().put_object(Bucket=BUCKET, Key="a", Body=CONTENT[::-1])
 
-    see_whole(fetch_objects(reader(aws), reader(aws).below(""), tmp_path / "f")["a"], CONTENT[::-1])
+    now = reader(aws).below("")
+    remove_others(now, tmp_path / "f")
+    see_whole(fetch_objects(reader(aws), now, tmp_path / "f")["a"], CONTENT[::-1])
 
     assert not old.exists()
 
@@ -266,6 +268,23 @@ def test_a_chunk_that_is_removed_between_manifest_and_fetch(night: Night, bucket
     aws.once(is_chunk, First(lambda: client.delete_object(Bucket=BUCKET, Key=key)))
 
     assert "replaced or removed" in str(night.refusal(in_s3(aws)))
+
+
+def test_what_an_abandoned_fetch_left_is_removed(night: Night, bucket: Path, aws: Aws) -> None:
+    deliver_legacy(bucket, "2026-09", [cur_lines("1", month="2026-09")], assembly=None)
+    deliver_legacy(bucket, "2026-10", [cur_lines("1"), cur_lines("2")], assembly=None)
+    client = aws.bucket()
+    aws.upload(bucket)
+    aws.once(lambda asked: is_chunk(asked) and "20261001-" in asked.path, Refuse(403, "AccessDenied"))
+    night.refusal(in_s3(aws))
+    [left] = night.landing.rglob(".fetch")
+    assert left.parent.name == "2026-10"
+    for key in [item.key for item in reader(aws).below("") if "20261001-" in item.key]:
+        client.delete_object(Bucket=BUCKET, Key=key)
+
+    night.load(in_s3(aws))
+
+    assert not left.exists()
 
 
 def is_chunk(asked: Asked) -> bool:
