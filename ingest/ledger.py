@@ -21,6 +21,8 @@ from sql.contract import (
 )
 from sql.warehouse import Warehouse, quoted
 
+GAP_TOLERANCE = Decimal("0.01")
+"""What the identity of one commitment and month may miss, in its currency: AWS rounds each line of an export."""
 _ROWS_OF_A_STATEMENT = 1000
 
 
@@ -74,6 +76,11 @@ class Commitment:
     used_cost: Decimal
     unused_cost: Decimal
     gap_cost: Decimal
+
+    @property
+    def has_gap(self) -> bool:
+        """Return whether the identity misses more than rounding explains."""
+        return abs(self.gap_cost) > GAP_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,6 @@ _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 _UNUSED = "unused part of a commitment, beside its fee"
 AS_BILLED = "EffectiveCost is BilledCost"
 """How the rules end that say that a commitment's amortised costs are not delivered."""
-GAP_TOLERANCE = Decimal("0.01")
-"""What the identity of one commitment and month may miss, in its currency: AWS rounds each line of an export."""
 ZERO = Decimal(0)
 
 
@@ -256,7 +254,7 @@ def _effective_cost_state(
     if not dataset.is_amortised:
         return dataset.effective_cost_state
     is_missing = any(count.rule.endswith(AS_BILLED) for count in counts)
-    return "unproven" if is_missing or any(abs(one.gap_cost) > GAP_TOLERANCE for one in commitments) else "proven"
+    return "unproven" if is_missing or any(one.has_gap for one in commitments) else "proven"
 
 
 def _totals(loading: _Loading) -> list[ledger.Total]:

@@ -21,6 +21,7 @@ from analysis.run import analyse
 from ingest.accounts import refresh_accounts
 from ingest.conversion import mark_converted, needs_rebuild
 from ingest.errors import AccountsUnlisted, IngestError
+from ingest.ledger import LoadRecord
 from ingest.rebuild import rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
@@ -32,7 +33,7 @@ from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseL
 from sql.excerpt import publish_excerpt
 from sql.files import make_directory, remove, remove_tree, temporary_beside
 from sql.lock import run_lock
-from sql.parts import prepare
+from sql.parts import next_month, prepare
 from sql.publish import PublishReport, log_of, publish, spill_of
 from sql.runner import BuildReport, build, is_current
 from sql.settings import replace_settings
@@ -181,9 +182,28 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
             billing_month=f"{load.delivery.billing_month:%Y-%m}",
             rows=load.rows_loaded,
         )
+        _tell_of_gap(load, night.options.as_of)
     night.report.unlisted = refresh_accounts(warehouse, night.config.sources, night.options.say)
     for refusal in night.report.unlisted:
         log.warning("accounts_not_listed", source=refusal.source, reason=str(refusal), hint=refusal.hint)
+
+
+def _tell_of_gap(load: LoadRecord, as_of: date) -> None:
+    """Tell that effective costs of commitments do not tie; in an open month fees of all of it stand against a part."""
+    gaps = [commitment for commitment in load.commitments if commitment.has_gap]
+    if not gaps:
+        return
+    log = structlog.get_logger()
+    tell = log.warning if as_of >= next_month(load.delivery.billing_month) else log.info
+    widest = max(gaps, key=lambda commitment: abs(commitment.gap_cost))
+    tell(
+        "effective_cost_unproven",
+        source=load.delivery.source,
+        billing_month=f"{load.delivery.billing_month:%Y-%m}",
+        commitments=len(gaps),
+        widest_gap=f"{widest.gap_cost:f} {widest.billing_currency}",
+        commitment=widest.commitment_discount_id,
+    )
 
 
 def build_step(night: Run, warehouse: Warehouse) -> None:

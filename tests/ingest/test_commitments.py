@@ -244,3 +244,63 @@ def test_the_identity_is_exact_on_any_month(
         " (select load_id from ops.load where is_current) as load using (load_id)"
     ) == [(0, 2)]
     assert night.warehouse.value(STATE) == "proven"
+
+
+AMOUNT = st.decimals(min_value="-500", max_value="500", places=4).map(str)
+AS_DELIVERED = (
+    "Usage", "Fee", "Tax", "Credit", "Refund", "OtherOutOfCycleCharges", "FlatRateSubscription", "EdpDiscount",
+    "PrivateRateDiscount", "SppDiscount", "RiVolumeDiscount", "BundledDiscount", "Discount", "DistributorDiscount",
+    "SomethingNew",
+)  # fmt: skip
+PURCHASES = ("SavingsPlanUpfrontFee", "reserved Fee", "purchase Refund")
+
+
+def one_time(item: str, cost: str) -> Row:
+    """Return a purchase, or the refund of one, that is spread over the term."""
+    if item == "reserved Fee":
+        return cur_line(cost=cost, item="Fee", reservation_reservation_a_r_n=RI)
+    kind = item.removeprefix("purchase ")
+    return cur_line(
+        cost=cost, item=kind, line_item_product_code="ComputeSavingsPlans", savings_plan_savings_plan_a_r_n=PLAN
+    )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    plain=st.lists(st.tuples(st.sampled_from(AS_DELIVERED), AMOUNT), max_size=12),
+    purchases=st.lists(st.tuples(st.sampled_from(PURCHASES), AMOUNT), max_size=4),
+    hours=st.lists(st.tuples(cents, cents), min_size=1, max_size=4),
+    is_net=st.booleans(),
+)
+def test_what_is_billed_is_what_is_charged_less_upfront_parts_and_with_one_time_purchases(
+    night: Night,
+    tmp_path_factory: pytest.TempPathFactory,
+    plain: list[tuple[str, str]],
+    purchases: list[tuple[str, str]],
+    hours: list[tuple[Decimal, Decimal]],
+    *,
+    is_net: bool,
+) -> None:
+    """On months with every line item type: billed = effective - amortised upfront + one-time purchases and refunds."""
+    bucket = tmp_path_factory.mktemp("bucket")
+    rows = [cur_line(cost=cost, item=item) for item, cost in plain]
+    rows += [one_time(item, cost) for item, cost in purchases]
+    for used, rest in hours:
+        rows += covered(str(used), str(2 * used))
+        rows.append(plan_fee(str(used + rest / 2), total=str(used + rest), used=str(used), upfront=str(rest / 2)))
+    rows += [reserved("3.5"), reservation_fee("6", upfront="1", unused=("1.5", "2"))]
+    if is_net:
+        rows = [{**row, "line_item_net_unblended_cost": row["line_item_unblended_cost"]} for row in rows]
+    deliver_export(bucket, "2026-10", [rows])
+
+    night.run(source(bucket), accept_shrink=True)
+
+    discounts = sum(Decimal(cost) for item, cost in plain if item.endswith("Discount")) if is_net else 0
+    [(billed, effective, upfront)] = night.warehouse.rows(
+        'select sum("BilledCost"), sum("EffectiveCost"), (select sum(amortised_upfront_cost) from ops.load_commitment'
+        " semi join (select load_id from ops.load where is_current) as load using (load_id))"
+        " from focus.cost_and_usage"
+    )
+    assert billed == effective - upfront + sum(Decimal(cost) for _, cost in purchases)  # type: ignore[operator]
+    assert billed == sum(Decimal(str(row["line_item_unblended_cost"])) for row in rows) - discounts
+    assert night.warehouse.value(STATE) == "proven"
