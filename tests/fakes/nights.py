@@ -27,6 +27,7 @@ SMALL = """\
 [warehouse]
 memory_limit = "200MB"
 threads = 1
+keep_landed = "newest"
 """
 AWS = """\
 [[source]]
