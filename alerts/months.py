@@ -18,7 +18,7 @@ from sql.state import StateStore
 from sql.warehouse import Row, Warehouse
 
 _QUERY = (
-    "select news, source, billing_month, news_cost, coalesce(billing_currency, ''), load_id from marts.month_news"
+    "select news, source, billing_month, news_cost, coalesce(billing_currency, '') from marts.month_news"
     " where billing_month < $1 order by billing_month desc, source, news, billing_currency"
 )
 
@@ -44,9 +44,9 @@ def tell_months(
 
 
 def _fingerprint(row: Row) -> str:
-    """Return the identity of a piece of news: unproven once per month, restated once per load; each in its currency."""
-    news, source, month, _, currency, load_id = row
-    parts = ["month", news, source, str(month), currency, load_id if news == "restated" else ""]
+    """Return the identity of news: a month is unproven once, and restated once per amount; each in its currency."""
+    news, source, month, amount, currency = row
+    parts = ["month", news, source, str(month), currency, f"{amount:f}" if news == "restated" else ""]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -62,7 +62,7 @@ def _told(fingerprint: str, row: Row, *, is_baseline: bool) -> Told:
 
 
 def _line(row: Row) -> MonthLine:
-    news, source, month, amount, currency, _ = row
+    news, source, month, amount, currency = row
     return MonthLine(
         news="unproven" if news == "unproven" else "restated",
         source=str(source),

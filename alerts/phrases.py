@@ -94,7 +94,7 @@ def month_title(line: MonthLine) -> str:
 def month_meaning(line: MonthLine) -> str:
     """Return what that means and where to look."""
     if line.news == "restated":
-        return "Its billed cost changed by this amount after it was final: see marts.restatements."
+        return "Its billed cost differs by this amount from what it was when final: see marts.restatements."
     if line.amount == 0:
         return (
             "Its effective cost is not proven: the export does not carry amortised costs of commitments."

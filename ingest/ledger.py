@@ -23,6 +23,8 @@ from sql.warehouse import Warehouse, quoted
 
 GAP_TOLERANCE = Decimal("0.01")
 """What the identity of one commitment and month may miss, in its currency: AWS rounds each line of an export."""
+EARLIER = "-"
+"""Stands in a load id before the sequence of a superseded load whose content was loaded again later."""
 _ROWS_OF_A_STATEMENT = 1000
 
 
@@ -192,8 +194,7 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
         "select coalesce(max(sequence), 0) + 1 from ops.load where source = ? and billing_month = ?",
         [delivery.source, delivery.billing_month],
     )
-    for table in LEDGER_TABLES:
-        warehouse.execute(f"delete from {table.full_name} where load_id = ?", [load_id])
+    _make_way(warehouse, load_id)
     warehouse.execute(
         "update ops.load set is_current = false where source = ? and billing_month = ?",
         [delivery.source, delivery.billing_month],
@@ -205,6 +206,20 @@ def record(warehouse: Warehouse, load: LoadRecord) -> None:
     _insert(warehouse, LOAD_RAW_TOTAL, [(load_id, *astuple(total)) for total in load.raw_totals])
     _insert(warehouse, LOAD_COMMITMENT, [(load_id, *astuple(commitment)) for commitment in load.commitments])
     record_invoiced(warehouse, load_id, load.invoiced)
+
+
+def _make_way(warehouse: Warehouse, load_id: str) -> None:
+    """Remove the rows of a load in force that is made again; those of one that had been superseded stay, renamed."""
+    row = warehouse.row("select sequence, is_current from ops.load where load_id = ?", [load_id])
+    if row is None:
+        return
+    sequence, is_current = row
+    for table in LEDGER_TABLES:
+        if is_current:
+            warehouse.execute(f"delete from {table.full_name} where load_id = ?", [load_id])
+        else:
+            earlier = f"{load_id}{EARLIER}{sequence}"
+            warehouse.execute(f"update {table.full_name} set load_id = ? where load_id = ?", [earlier, load_id])
 
 
 def record_invoiced(warehouse: Warehouse, load_id: str, invoiced: Sequence[Invoiced]) -> None:

@@ -33,10 +33,12 @@ from sql.warehouse import Warehouse, quoted
 
 _FROM_PART = re.compile(r"\bfrom part\b")
 _ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
+_COLLISION = "tags whose keys came to one, the first value in the alphabet taken"
 _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 _UNUSED = "unused part of a commitment, beside its fee"
 AS_BILLED = "EffectiveCost is BilledCost"
 """How the rules end that say that a commitment's amortised costs are not delivered."""
+UNUSED_UNKNOWN = "recurring fee that does not tell what of it is unused"
 ZERO = Decimal(0)
 
 
@@ -127,8 +129,8 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
     added = [_add_residuals(loading), _add_unused(loading)]
     _write_split(loading)
-    _write_tag_sets(loading)
-    loaded = _record(loading, added, options)
+    noted = _write_tag_sets(loading)
+    loaded = _record(loading, [*added, *noted], options)
     refuse_totals(loaded)
     if not options.accept_shrink:
         refuse_shrunk(warehouse, loaded)
@@ -152,8 +154,8 @@ def _write_split(loading: _Loading) -> None:
         loading.warehouse.execute(f"create table {loading.split} as\n{text}")
 
 
-def _write_tag_sets(loading: _Loading) -> None:
-    """Write the tag sets of charges and of what their costs are split among."""
+def _write_tag_sets(loading: _Loading) -> list[ledger.Count]:
+    """Write the tag sets of charges and of what their costs are split among; count keys that came to one."""
     columns = '"x_TagSetId", "Tags", "x_CostCategories"'
     tagged = loading.charges
     if loading.split_rows:
@@ -161,6 +163,11 @@ def _write_tag_sets(loading: _Loading) -> None:
     text = _FROM_PART.sub(lambda _: f"from {tagged}", staging_text("tag_set.sql"))
     table = f"parts.{quoted(tags_name(loading.part.name))}"
     loading.warehouse.execute(f"create or replace table {table} as\n{text}")
+    collisions = loading.warehouse.rows(f"select tag_key, count(*) from {table} where tag_values > 1 group by 1")
+    return [
+        ledger.Count(rule=_COLLISION, effect="noted", subject=str(key), rows=int(str(combinations)))
+        for key, combinations in collisions
+    ]
 
 
 def _orphans(loading: _Loading) -> int:
@@ -253,7 +260,7 @@ def _effective_cost_state(
     dataset = loading.described.dataset
     if not dataset.is_amortised:
         return dataset.effective_cost_state
-    is_missing = any(count.rule.endswith(AS_BILLED) for count in counts)
+    is_missing = any(count.rule.endswith(AS_BILLED) or count.rule == UNUSED_UNKNOWN for count in counts)
     return "unproven" if is_missing or any(one.has_gap for one in commitments) else "proven"
 
 

@@ -23,7 +23,17 @@ from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
 from ingest.source import SourceSettings
-from sql.contract import ACCOUNT, ACCOUNT_TAG, COST_AND_USAGE, LEDGER_TABLES, LOAD, SETTINGS_TABLES, Table
+from sql.contract import (
+    ACCOUNT,
+    ACCOUNT_TAG,
+    COST_AND_USAGE,
+    LEDGER_TABLES,
+    LOAD,
+    SETTINGS_TABLES,
+    STAGING_OF,
+    STORED_COLUMNS,
+    Table,
+)
 from sql.files import remove, rename, temporary_beside
 from sql.parts import part_name, prepare, refresh_views, tables_of
 from sql.publish import log_of
@@ -160,6 +170,7 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
     with fresh.transaction():
         for name in (str(row[0]) for row in present):
             fresh.execute(f"create table parts.{quoted(name)} as from old.parts.{quoted(name)}")
+        _add_stored_columns(fresh, held)
         for table in LEDGER_TABLES:
             in_force = (
                 "load_id in (select load_id from old.ops.load where is_current and source = ? and billing_month = ?)"
@@ -168,6 +179,17 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
             _take_over(fresh, table, condition, [held.source, held.billing_month])
         _see_that_it_fits(fresh, held)
         _count_missing_invoices(fresh, held)
+
+
+def _add_stored_columns(fresh: Warehouse, held: Held) -> None:
+    """Add the columns that a part of an earlier version lacks, without values."""
+    kind = fresh.value(
+        "select export_kind from old.ops.load where is_current and source = ? and billing_month = ?",
+        [held.source, held.billing_month],
+    )
+    table = f"parts.{quoted(part_name(held.source, held.billing_month))}"
+    for column in STORED_COLUMNS.get(STAGING_OF[str(kind)], ()):
+        fresh.execute(f"alter table {table} add column if not exists {quoted(column.name)} {column.type}")
 
 
 def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from ingest.ledger import EARLIER
 from ingest.source import SourceSettings
 from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD
 from sql.files import make_directory, remove_tree, rename
@@ -54,7 +55,8 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
                 raise TypeError("billing_month is a date")
             if is_current:
                 _rename_tables(warehouse, part_name(old, month), part_name(new, month))
-            renamed = hashlib.sha256(f"{new}\0{month}\0{version}".encode()).hexdigest()[:16]
+            plain = hashlib.sha256(f"{new}\0{month}\0{version}".encode()).hexdigest()[:16]
+            renamed = "".join((plain, *str(load_id).partition(EARLIER)[1:]))
             for table in LEDGER_TABLES:
                 warehouse.execute(f"update {table.full_name} set load_id = ? where load_id = ?", [renamed, load_id])
             warehouse.execute(

@@ -138,6 +138,16 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_InvoiceIssuerNameDelivered", "VARCHAR", "InvoiceIssuerName of a FOCUS export before normalisation"),
 )
 
+STORED_COLUMNS = {
+    "aws_cur": (
+        Column("unused_cost", MONEY, "What no usage took of the commitment that a recurring fee is for"),
+        Column("unused_quantity", "DOUBLE", "The same in the commitment's unit"),
+        Column("commitment_end", "TIMESTAMP", "First instant of the month that a reservation's fee is not for"),
+        Column("amortised_upfront_cost", MONEY, "Part of what was paid upfront that falls to the month"),
+    )
+}
+"""What parts hold beside columns of FOCUS, by staging; a part of an earlier version may lack them."""
+
 STAGING_OF = {
     "legacy-cur": "aws_cur",
     "cur-2": "aws_cur",
@@ -197,7 +207,11 @@ LOAD = Table(
     name="load",
     description="The ledger: one row per load of a (source, billing month), superseded ones kept",
     columns=(
-        Column("load_id", "VARCHAR", "Hash of source, month and version"),
+        Column(
+            "load_id",
+            "VARCHAR",
+            "Hash of source, month and version; where it came again later, its sequence too",
+        ),
         Column("source", "VARCHAR", "Source"),
         Column("billing_month", "DATE", "Invoice month"),
         Column("version", "VARCHAR", "Hash of the delivered files"),
@@ -283,7 +297,7 @@ LOAD_COMMITMENT = Table(
     columns=(
         Column("load_id", "VARCHAR", "Load"),
         Column("billing_account_id", "VARCHAR", "Payer"),
-        Column("commitment_discount_id", "VARCHAR", "Savings Plan or reservation"),
+        Column("commitment_discount_id", "VARCHAR", "Savings Plan or reservation; empty for lines that name none"),
         Column("billing_currency", "VARCHAR", "Currency of the amounts"),
         Column("fee_cost", MONEY, "BilledCost of its recurring fees"),
         Column("amortised_upfront_cost", MONEY, "Part of what was paid upfront that falls to the month"),

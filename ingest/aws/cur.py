@@ -74,7 +74,7 @@ FIELDS: tuple[Field, ...] = (
     Field("product_gpu"),
     Field("product_sku"),
     Field("reservation_reservation_a_r_n"),
-    Field("reservation_costs"),
+    Field("amortises_reservations"),
     Field("reservation_effective_cost", "money"),
     Field("reservation_net_effective_cost", "money"),
     Field("reservation_total_reserved_units", "number"),
@@ -87,7 +87,7 @@ FIELDS: tuple[Field, ...] = (
     Field("reservation_unused_recurring_fee", "money"),
     Field("reservation_net_unused_recurring_fee", "money"),
     Field("savings_plan_savings_plan_a_r_n"),
-    Field("plan_costs"),
+    Field("amortises_plans"),
     Field("savings_plan_savings_plan_effective_cost", "money"),
     Field("savings_plan_net_savings_plan_effective_cost", "money"),
     Field("savings_plan_total_commitment_to_date", "money"),
@@ -112,8 +112,8 @@ FIELDS: tuple[Field, ...] = (
 )
 
 _AMORTISED = {
-    "reservation_costs": frozenset({"reservationeffectivecost", "reservationneteffectivecost"}),
-    "plan_costs": frozenset({"savingsplansavingsplaneffectivecost", "savingsplannetsavingsplaneffectivecost"}),
+    "amortises_reservations": frozenset({"reservationeffectivecost", "reservationneteffectivecost"}),
+    "amortises_plans": frozenset({"savingsplansavingsplaneffectivecost", "savingsplannetsavingsplaneffectivecost"}),
 }
 """Fields that are set where an export carries amortised costs of reservations and Savings Plans: by these columns."""
 _PRODUCT_KEYS = {

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sql.contract import STORED_COLUMNS
 from sql.warehouse import Row, Warehouse, WarehouseSettings
 from tests.fakes.crash import ROOT
 from tests.fakes.nights import (
@@ -315,6 +316,19 @@ def test_months_whose_landed_files_are_gone_are_copied(full: House) -> None:
     assert "rebuilt: 2 months from landed files, 1 copied" in ran.stdout
     assert differences(tables(full.warehouse), before) == []
     assert loaded(report_of(full, "2026-11-21")) == []
+
+
+def test_a_part_of_an_earlier_version_whose_landed_files_are_gone_is_copied(full: House) -> None:
+    before = tables(full.warehouse)
+    execute(
+        full,
+        "drop view focus.cost_and_usage",
+        *(f'alter table parts."aws__2026_10" drop column {column.name}' for column in STORED_COLUMNS["aws_cur"]),
+    )
+    shutil.rmtree(full.folder / "landing" / "aws" / "2026-10")
+    ran = full.run("rebuild", "--as-of", "2026-11-21")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert differences(tables(full.warehouse), before) == []
 
 
 # Sources that go and come under another name

@@ -304,3 +304,73 @@ def test_what_is_billed_is_what_is_charged_less_upfront_parts_and_with_one_time_
     assert billed == effective - upfront + sum(Decimal(cost) for _, cost in purchases)  # type: ignore[operator]
     assert billed == sum(Decimal(str(row["line_item_unblended_cost"])) for row in rows) - discounts
     assert night.warehouse.value(STATE) == "proven"
+
+
+def test_lines_that_name_no_commitment_are_checked_together(night: Night, bucket: Path) -> None:
+    rows = [*covered("300", "400"), plan_fee("16.8", total="16.8", used="16.8", upfront="0")]
+    deliver_export(bucket, "2026-10", [[{**row, "savings_plan_savings_plan_a_r_n": ""} for row in rows]])
+
+    night.load(source(bucket))
+
+    assert night.warehouse.rows("select commitment_discount_id, gap_cost from ops.load_commitment") == [
+        ("", Decimal("283.2"))
+    ]
+    assert night.warehouse.value(STATE) == "unproven"
+
+
+def test_an_empty_used_commitment_is_none(night: Night, bucket: Path) -> None:
+    deliver_export(bucket, "2026-10", [[plan_fee("5", total="5", used="", upfront="0"), *covered("0", "0")]])
+
+    night.load(source(bucket))
+
+    assert night.rows('"EffectiveCost"', where="\"CommitmentDiscountStatus\" = 'Unused'") == [(5,)]
+    assert night.warehouse.value(STATE) == "proven"
+
+
+def test_a_fee_that_does_not_tell_its_unused_part_is_counted(night: Night, bucket: Path) -> None:
+    fee = cur_line(cost="5", item="SavingsPlanRecurringFee", savings_plan_savings_plan_a_r_n=PLAN)
+    deliver_export(bucket, "2026-10", [[*covered("5", "8"), fee]])
+
+    night.load(source(bucket))
+
+    assert night.counts()["recurring fee that does not tell what of it is unused", ""] == 1
+    assert night.warehouse.value(STATE) == "unproven"
+
+
+def test_capacity_reservations_are_no_commitments(night: Night, bucket: Path) -> None:
+    reservation = "arn:aws:ec2:us-east-1:111111111111:capacity-reservation/cr-1"
+    row = cur_line(
+        reservation_reservation_a_r_n=reservation,
+        line_item_usage_type="UnusedBox:m5.large",
+        reservation_effective_cost="",
+    )
+    deliver_export(bucket, "2026-10", [[row]])
+
+    night.load(source(bucket))
+
+    assert night.rows('"CapacityReservationId", "CapacityReservationStatus", "CommitmentDiscountId"') == [
+        (reservation, "Unused", None)
+    ]
+
+
+def test_discount_rows_that_net_costs_do_not_account_for_are_counted(night: Night, bucket: Path) -> None:
+    rows = [
+        cur_line(cost="100", line_item_net_unblended_cost=""),
+        cur_line(cost="0", line_item_net_unblended_cost="0"),
+        cur_line(cost="-10", item="EdpDiscount", line_item_net_unblended_cost=""),
+    ]
+    deliver_export(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+
+    assert night.counts()["discount row that net costs do not account for", ""] == 1
+
+
+def test_tag_keys_that_come_to_one_are_counted(night: Night, bucket: Path) -> None:
+    row = cur_line(resource_tags={"user_team": "zeta", "user:team": "alpha"})
+    deliver_export(bucket, "2026-10", [[row]])
+
+    night.load(source(bucket))
+
+    assert night.tags() == {("team", "alpha")}
+    assert night.counts()["tags whose keys came to one, the first value in the alphabet taken", "team"] == 1

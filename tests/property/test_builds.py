@@ -145,8 +145,8 @@ CHARGE = {
 }  # fmt: skip
 
 MUTATIONS = [
-    ("core.charge_cube", "sum(charges.BilledCost)", "max(charges.BilledCost)"),
-    ("core.charge_cube", "count(*) as charge_rows", "1 as charge_rows"),
+    ("core.charge_cube", "then 0 else charges.BilledCost end)", "then 0 else 2 * charges.BilledCost end)"),
+    ("core.charge_cube", "count(case when spread.is_day then null else 1 end)", "1"),
     ("core.charge_cube", "is not distinct from attribution.tag_set_id", "= attribution.tag_set_id"),
     ("core.charge_cube", "- summed.promotional_credit as", "+ summed.promotional_credit as"),
     ("core.costs_attributed", "sum(charges.effective_cost)", "max(charges.effective_cost)"),

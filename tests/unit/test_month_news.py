@@ -54,11 +54,12 @@ def test_news_of_a_month_is_told_once(state: StateStore) -> None:
     assert night(state, UNPROVEN) == []
 
 
-def test_a_second_restatement_is_news_again_and_another_load_of_an_unproven_month_is_not(state: StateStore) -> None:
+def test_another_amount_is_news_again_and_another_load_of_the_same_is_not(state: StateStore) -> None:
     night(state)
     night(state, UNPROVEN, RESTATED)
+    assert night(state, (*UNPROVEN[:4], Decimal(7), "load-3"), (*RESTATED[:5], "load-4")) == []
 
-    again = night(state, (*UNPROVEN[:5], "load-3"), (*RESTATED[:5], "load-4"))
+    again = night(state, (*UNPROVEN[:5], "load-5"), (*RESTATED[:4], Decimal("-4"), "load-6"))
 
     assert [[line.news for line in message.months] for message in again] == [["restated"]]
 

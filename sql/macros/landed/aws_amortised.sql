@@ -1,20 +1,20 @@
 -- What an AWS line costs once commitments are spread over the usage that they cover: covered usage its part of the
 -- commitment, a recurring fee what of it no usage took, one-time fees and negations nothing, all else as delivered.
 -- `delivered`, `covered` and `unused` are all gross or all net. A commitment whose amortised costs the export does not
--- carry (`reservation_costs` or `plan_costs` null) stays as billed.
+-- carry (`amortises_reservations` or `amortises_plans` null) stays as billed.
 -- Source: AWS CUR data dictionary, reservation and Savings Plan details; FOCUS 1.2, EffectiveCost.
 create or replace temporary macro aws_amortised(
-    item_type, delivered, covered, unused, reservation, is_purchase_refund, reservation_costs, plan_costs
+    item_type, delivered, covered, unused, reservation, is_purchase_refund, amortises_reservations, amortises_plans
 ) as
     case
         when item_type = 'Usage' then delivered
-        when item_type = 'DiscountedUsage' then case when reservation_costs is null then delivered else coalesce(covered, delivered) end
-        when item_type = 'SavingsPlanCoveredUsage' then case when plan_costs is null then 0 else coalesce(covered, delivered) end
+        when item_type = 'DiscountedUsage' then case when amortises_reservations is null then delivered else coalesce(covered, delivered) end
+        when item_type = 'SavingsPlanCoveredUsage' then case when amortises_plans is null then 0 else coalesce(covered, delivered) end
         when item_type = 'SavingsPlanNegation' then 0
-        when item_type = 'RIFee' then case when reservation_costs is null then delivered else coalesce(unused, 0) end
-        when item_type = 'SavingsPlanRecurringFee' then case when plan_costs is null then delivered else coalesce(unused, 0) end
-        when item_type = 'SavingsPlanUpfrontFee' then case when plan_costs is null then delivered else 0 end
-        when item_type = 'Fee' and reservation is not null and reservation_costs is not null then 0
+        when item_type = 'RIFee' then case when amortises_reservations is null then delivered else coalesce(unused, 0) end
+        when item_type = 'SavingsPlanRecurringFee' then case when amortises_plans is null then delivered else coalesce(unused, 0) end
+        when item_type = 'SavingsPlanUpfrontFee' then case when amortises_plans is null then delivered else 0 end
+        when item_type = 'Fee' and reservation is not null and amortises_reservations is not null then 0
         when is_purchase_refund then 0
         else delivered
     end;
@@ -30,7 +30,7 @@ create or replace temporary macro aws_covered(item_type, reservation_cost, plan_
 create or replace temporary macro aws_unused(item_type, unused_upfront, unused_recurring, plan_total, plan_used) as
     case
         when item_type = 'RIFee' then coalesce(unused_upfront + unused_recurring, unused_upfront, unused_recurring)
-        when item_type = 'SavingsPlanRecurringFee' then plan_total - plan_used
+        when item_type = 'SavingsPlanRecurringFee' then plan_total - coalesce(plan_used, 0)
     end;
 
 -- The same after negotiated discounts. No source publishes the net unused part of a Savings Plan: the share of the
@@ -43,6 +43,6 @@ create or replace temporary macro aws_net_unused(
         then aws_unused(item_type, unused_upfront, unused_recurring, plan_total, plan_used)
         else try_cast(
             cast(coalesce(net_recurring, 0) + coalesce(net_upfront, 0) as double)
-            * cast(plan_total - plan_used as double) / cast(plan_total as double) as decimal(38, 12)
+            * cast(plan_total - coalesce(plan_used, 0) as double) / cast(plan_total as double) as decimal(38, 12)
         )
     end

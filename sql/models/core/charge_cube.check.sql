@@ -18,8 +18,12 @@ given as (
         sum(BilledCost) as billed_cost,
         sum(EffectiveCost) as effective_cost,
         sum(EffectiveCost) - coalesce(sum(x_PromotionalCredit), 0) as cost_before_credits,
-        sum(ListCost) as list_cost,
-        sum(ContractedCost) as contracted_cost,
+        sum(
+            case when ChargeCategory = 'Purchase' and CommitmentDiscountId is not null then 0 else ListCost end
+        ) as list_cost,
+        sum(
+            case when ChargeCategory = 'Purchase' and CommitmentDiscountId is not null then 0 else ContractedCost end
+        ) as contracted_cost,
         coalesce(sum(x_PromotionalCredit), 0) as promotional_credit,
         count(*) as charge_rows
     from focus.cost_and_usage

@@ -26,8 +26,10 @@ whole as (
         charges.BillingCurrency as billing_currency, max(charges.ResourceName) as resource_name,
         sum(case when spread.is_day then 0 else charges.BilledCost end) as billed_cost,
         sum(coalesce(spread.effective_cost, charges.EffectiveCost)) as effective_cost,
-        sum(case when spread.is_day then null else charges.ListCost end) as list_cost,
-        sum(case when spread.is_day then null else charges.ContractedCost end) as contracted_cost,
+        sum(case when spread.is_day then null when charges.ChargeCategory = 'Purchase'
+            and charges.CommitmentDiscountId is not null then 0 else charges.ListCost end) as list_cost,
+        sum(case when spread.is_day then null when charges.ChargeCategory = 'Purchase'
+            and charges.CommitmentDiscountId is not null then 0 else charges.ContractedCost end) as contracted_cost,
         coalesce(sum(case when spread.is_day then 0 else charges.x_PromotionalCredit end), 0) as promotional_credit,
         count(case when spread.is_day then null else 1 end) as charge_rows
     from charges
@@ -57,7 +59,7 @@ summed as (
 
 select
     summed.source, summed.billing_month,
-    -- Day on which the charge begins, UTC
+    -- Day on which the charge begins, or which its cost is spread over, UTC
     summed.charge_date,
     -- Cloud provider
     summed.provider,
@@ -80,7 +82,7 @@ select
     summed.effective_cost,
     -- Effective cost before promotional credits
     summed.effective_cost - summed.promotional_credit as cost_before_credits,
-    -- Cost at public prices
+    -- Cost at public prices; usage under a commitment has one, so that the commitment's purchase counts nothing
     summed.list_cost,
     -- Cost at negotiated prices, before commitments
     summed.contracted_cost,

@@ -51,6 +51,8 @@ last_usage as (
     select charges.x_LoadId as load_id, max(charges.ChargePeriodEnd) as usage_end
     from charges
     where charges.ChargeCategory = 'Usage' and charges.x_RowNumber > 0
+        -- Longer rows say what time they are for, not how much of it has passed.
+        and charges.ChargePeriodEnd <= charges.ChargePeriodStart + interval '1' day
     group by charges.x_LoadId
 ),
 unused as (
@@ -61,9 +63,9 @@ unused as (
             else charges.ChargePeriodEnd
         end as ends_at
     from charges
-    inner join last_usage on charges.x_LoadId = last_usage.load_id
+    left join last_usage on charges.x_LoadId = last_usage.load_id
     left join machines on charges.ResourceId = machines.parent_resource_id
-    where charges.CommitmentDiscountStatus = 'Unused' and charges.x_RowNumber < 0
+    where charges.ChargeCategory = 'Usage' and charges.x_RowNumber < 0
         and machines.parent_resource_id is null
 ),
 windows as (

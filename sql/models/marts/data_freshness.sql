@@ -11,7 +11,7 @@ usage_days as (
     select costs.source, max(costs.charge_date) as last_usage_date
     from costs
     cross join night
-    where costs.charge_category = 'Usage' and costs.charge_date <= night.as_of
+    where costs.charge_category = 'Usage' and costs.charge_date <= night.as_of and costs.charge_rows > 0
     group by costs.source
 ),
 loaded as (

@@ -5,8 +5,18 @@
 -- materialized: full
 with months as (select * from marts.month_status),
 reconciled as (select * from marts.reconciliation),
-restated as (select * from marts.restatements),
-loads as (select * from ops.load)
+restating as (select * from core.loads_restating),
+loads as (select * from ops.load),
+load_totals as (select * from ops.load_total),
+changes as (
+    select restating.load_id, load_totals.billing_currency, load_totals.billed_cost as change_cost
+    from restating
+    inner join load_totals on restating.load_id = load_totals.load_id
+    union all
+    select restating.load_id, load_totals.billing_currency, -load_totals.billed_cost as change_cost
+    from restating
+    inner join load_totals on restating.final_load_id = load_totals.load_id
+)
 
 select
     -- unproven or restated
@@ -16,7 +26,7 @@ select
     reconciled.source,
     reconciled.billing_month,
     reconciled.billing_currency,
-    -- unproven: what effective costs of commitments miss against their fees; restated: the change of billed cost
+    -- unproven: what effective costs of commitments miss against their fees; restated: billed cost less that when final
     sum(reconciled.amortisation_gap_cost) as news_cost
 from reconciled
 inner join months on reconciled.source = months.source and reconciled.billing_month = months.billing_month
@@ -25,13 +35,13 @@ group by reconciled.load_id, reconciled.source, reconciled.billing_month, reconc
 union all
 select
     'restated' as news,
-    restated.load_id,
-    restated.source,
-    restated.billing_month,
-    restated.billing_currency,
-    restated.change_cost as news_cost
-from restated
-inner join loads
-    on restated.load_id = loads.load_id and restated.source = loads.source
-    and restated.billing_month = loads.billing_month
-where loads.is_current and restated.is_after_final and restated.change_cost <> 0
+    loads.load_id,
+    loads.source,
+    loads.billing_month,
+    changes.billing_currency,
+    sum(changes.change_cost) as news_cost
+from changes
+inner join loads on changes.load_id = loads.load_id
+where loads.is_current
+group by loads.load_id, loads.source, loads.billing_month, changes.billing_currency
+having sum(changes.change_cost) <> 0

@@ -43,7 +43,8 @@ select
         when in_force.load_id is null then 'no data'
         when night.as_of < cast(months.billing_month + interval '1' month as date) then 'open'
         when histories.restating_loads > 0 then 'restated'
-        when in_force.invoicing_entities > 0 and in_force.entities_invoiced = in_force.invoicing_entities then 'final'
+        -- A load from before the month's end can be no final bill, whatever it says.
+        when in_force.status = 'final' then 'final'
         else 'estimated'
     end as status,
     -- Legal entities that invoice charges of the month

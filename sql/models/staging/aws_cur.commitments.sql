@@ -7,7 +7,7 @@ with
     totals as (
         select
             "BillingAccountId" as billing_account_id,
-            "CommitmentDiscountId" as commitment_discount_id,
+            coalesce("CommitmentDiscountId", '') as commitment_discount_id,
             "BillingCurrency" as billing_currency,
             coalesce(
                 sum("BilledCost") filter (where "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee')), 0
@@ -20,9 +20,7 @@ with
                 sum("EffectiveCost") filter (where "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee')), 0
             ) as unused_cost,
         from part
-        where
-            "CommitmentDiscountId" is not null
-            and "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'DiscountedUsage', 'SavingsPlanCoveredUsage')
+        where "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'DiscountedUsage', 'SavingsPlanCoveredUsage')
         group by 1, 2, 3
     )
 

@@ -53,8 +53,8 @@ select
                 ),
                 reservation_reservation_a_r_n,
                 is_purchase_refund,
-                reservation_costs,
-                plan_costs
+                amortises_reservations,
+                amortises_plans
             )
         ),
         0
@@ -83,8 +83,8 @@ select
                 ),
                 reservation_reservation_a_r_n,
                 is_purchase_refund,
-                reservation_costs,
-                plan_costs
+                amortises_reservations,
+                amortises_plans
             )
         ),
         0
@@ -122,25 +122,52 @@ select
         ) and not focus.aws_is_discount(line_item_type), false) then map {item_type: count(*)}
     end as "noted: unknown line item type",
     case
-        when item_type in ('DiscountedUsage', 'RIFee') then count(*) filter (where reservation_costs is null)
+        when item_type in ('DiscountedUsage', 'RIFee') then count(*) filter (where amortises_reservations is null)
     end as "noted: reservation without amortised costs, EffectiveCost is BilledCost",
     case
         when item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanRecurringFee', 'SavingsPlanUpfrontFee')
-        then count(*) filter (where plan_costs is null)
+        then count(*) filter (where amortises_plans is null)
     end as "noted: Savings Plan without amortised costs, EffectiveCost is BilledCost",
+    case
+        when item_type = 'RIFee'
+        then
+            count(*) filter (
+                where amortises_reservations is not null
+                    and reservation_unused_recurring_fee is null
+                    and reservation_unused_amortized_upfront_fee_for_billing_period is null
+            )
+        when item_type = 'SavingsPlanRecurringFee'
+        then count(*) filter (where amortises_plans is not null and savings_plan_total_commitment_to_date is null)
+    end as "noted: recurring fee that does not tell what of it is unused",
+    count(*) filter (where bill_payer_account_id is null) as "noted: no payer account, the usage account taken",
 from lines
 group by 1, 2, 3, 4, 5
     ),
 
     payers as (
         select
-            * replace (bool_or(is_net) over (partition by billing_account_id) as is_net),
+            * replace (bool_or(is_net and not is_split) over (partition by billing_account_id) as is_net),
+            bool_or(focus.aws_is_discount(line_item_type)) over (partition by billing_account_id) as has_discounts,
             line_item_type in ('SavingsPlanCoveredUsage', 'SavingsPlanNegation') as is_cancelled,
         from facts
+    ),
+
+    -- Discounts inside net columns and discounts as rows come to one invoice: where an export has both, they are compared.
+    compared as (
+        select
+            *,
+            is_net
+            and has_discounts
+            and abs(
+                sum(case when not is_split then gross_cost - net_cost end) over (
+                    partition by billing_account_id, billing_currency
+                )
+            ) > 0.01 as is_contradictory,
+        from payers
     )
 
 select
-    * exclude (gross_cost, net_cost, gross_amortised, net_amortised, gross_rest, net_rest, is_cancelled, is_split),
+    * exclude (gross_cost, net_cost, gross_amortised, net_amortised, gross_rest, net_rest, is_cancelled, is_split, has_discounts, is_contradictory),
     'AWS' as provider,
     case when not is_split then gross_cost end as "raw: UnblendedCost",
     case when not is_split and is_net then net_cost end as "raw: NetUnblendedCost",
@@ -150,4 +177,7 @@ select
     case when is_split then 0 when is_net then net_rest else gross_rest end as rounded_cost,
     -- What the negations of Savings Plans leave of the usage that they cancel.
     case when is_split or not is_cancelled then 0 when is_net then net_cost else gross_cost end as residual_cost,
-from payers
+    case
+        when is_contradictory and focus.aws_is_discount(line_item_type) then rows_read
+    end as "noted: discount row that net costs do not account for",
+from compared

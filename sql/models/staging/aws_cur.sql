@@ -11,7 +11,12 @@ with
             list_contains(
                 getvariable('net_payers'), coalesce(bill_payer_account_id, line_item_usage_account_id)
             ) as is_net,
-            coalesce(savings_plan_savings_plan_a_r_n, reservation_reservation_a_r_n) as commitment,
+            -- Lines of capacity reservations name those in the reservation's column; other usage is under no commitment.
+            case
+                when line_item_line_item_type is distinct from 'Usage'
+                    and not coalesce(contains(reservation_reservation_a_r_n, ':capacity-reservation/'), false)
+                then coalesce(savings_plan_savings_plan_a_r_n, reservation_reservation_a_r_n)
+            end as commitment,
         from landed
         where line_item_line_item_type is distinct from 'SavingsPlanNegation'
             and not focus.aws_is_split_row(line_item_operation)
@@ -80,8 +85,8 @@ with
                     savings_plan_savings_plan_a_r_n,
                     line_item_line_item_description
                 ),
-                reservation_costs,
-                plan_costs
+                amortises_reservations,
+                amortises_plans
             ) as effective_cost,
         from costed
     )
@@ -93,8 +98,19 @@ select
     payer as "BillingAccountId",
     bill_payer_account_name as "BillingAccountName",
     coalesce(line_item_currency_code, getvariable('default_currency')) as "BillingCurrency",
-    capacity_reservation_capacity_reservation_arn as "CapacityReservationId",
-    capacity_reservation_capacity_reservation_status as "CapacityReservationStatus",
+    coalesce(
+        capacity_reservation_capacity_reservation_arn,
+        case
+            when contains(reservation_reservation_a_r_n, ':capacity-reservation/') then reservation_reservation_a_r_n
+        end
+    ) as "CapacityReservationId",
+    coalesce(
+        capacity_reservation_capacity_reservation_status,
+        case
+            when contains(reservation_reservation_a_r_n, ':capacity-reservation/')
+            then case when contains(line_item_usage_type, 'Unused') then 'Unused' else 'Used' end
+        end
+    ) as "CapacityReservationStatus",
     case
         when bill_bill_type = 'Refund' or line_item_usage_start_date < getvariable('billing_month') then 'Correction'
     end as "ChargeClass",
@@ -173,13 +189,14 @@ select
     -- For the unused part of a fee and for the amortisation identity; no column of FOCUS.
     cast(
         case
-            when case when item_type = 'RIFee' then reservation_costs else plan_costs end is not null then unused_cost
+            when case when item_type = 'RIFee' then amortises_reservations else amortises_plans end is not null then unused_cost
         end as decimal(38, 12)
     ) as unused_cost,
     case
         when item_type = 'RIFee' then reservation_unused_quantity
         when item_type = 'SavingsPlanRecurringFee'
-        then cast(savings_plan_total_commitment_to_date - savings_plan_used_commitment as double)
+        then
+            cast(savings_plan_total_commitment_to_date - coalesce(savings_plan_used_commitment, 0) as double)
     end as unused_quantity,
     case
         when item_type = 'RIFee' then least(reservation_end_time, getvariable('next_billing_month'))

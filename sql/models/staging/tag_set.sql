@@ -30,6 +30,6 @@ with
         from combinations, json_each(cast(combinations.cost_categories as json)) as entry
     )
 
-select tag_set_id, tag_key, min(json_extract_string(value, '$')) as tag_value,
+select tag_set_id, tag_key, min(json_extract_string(value, '$')) as tag_value, count(distinct value) as tag_values,
 from entries
 group by 1, 2
