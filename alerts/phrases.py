@@ -15,7 +15,7 @@ from sql.text import shortened, visible
 
 NAME_LIMIT = 80
 RESENT = "(resent) "
-FOOTER = "Each threshold is told once per period. Sent by Overrun."
+SENDER = "Sent by Overrun."
 
 _SHORTEST_NAME = 16
 _CURRENCY_LIMIT = 12
@@ -104,6 +104,11 @@ def month_meaning(line: MonthLine) -> str:
         "Its effective cost is not proven: what usage is charged of commitments differs by this amount from what they"
         " cost. Billed cost ties. See amortisation_gap_cost in marts.reconciliation."
     )
+
+
+def footer(message: Message) -> str:
+    """Return the last line: how often such a message comes, and who sent it."""
+    return f"Each threshold is told once per period. {SENDER}" if message.lines else SENDER
 
 
 def provenance(message: Message) -> str:

@@ -39,7 +39,7 @@ def plain_text(message: Message, *, is_resent: bool = False) -> str:
         f"{phrases.introduction(message)}\n{phrases.provenance(message)}",
         *(_plain_budget(line, message) for line in message.lines),
         *(f"{phrases.month_title(month)}\n  {phrases.month_meaning(month)}" for month in message.months),
-        phrases.FOOTER,
+        phrases.footer(message),
     ]
     return "\n\n".join(paragraphs) + "\n"
 
@@ -59,7 +59,7 @@ def html(message: Message, *, is_resent: bool = False) -> str:
         f'<h1 style="font-size:19px;margin:0 0 8px">{title}</h1>\n'
         f'<p style="margin:0 0 16px">{escape(phrases.introduction(message))}<br>'
         f"{escape(phrases.provenance(message))}</p>\n{budgets}\n"
-        f'<p style="font-size:13px;margin:24px 0 0">{escape(phrases.FOOTER)}</p>\n'
+        f'<p style="font-size:13px;margin:24px 0 0">{escape(phrases.footer(message))}</p>\n'
         "</td></tr></table>\n</body></html>\n"
     )
 
@@ -85,7 +85,7 @@ def slack_body(message: Message, *, is_resent: bool = False) -> dict[str, object
     closing = [_context(f"and {hidden} more: see marts.budget_status and marts.month_news")] if hidden else []
     return {
         "text": slack_text(message, is_resent=is_resent),
-        "blocks": [*opening, *sections, *closing, _context(phrases.FOOTER)],
+        "blocks": [*opening, *sections, *closing, _context(phrases.footer(message))],
         "unfurl_links": False,
         "unfurl_media": False,
         "link_names": False,
@@ -98,7 +98,8 @@ def slack_text(message: Message, *, is_resent: bool = False) -> str:
     lines = [escape_mrkdwn(phrases.headline(message, HEADER_LIMIT, is_resent=is_resent))]
     room = TEXT_LIMIT - len(lines[0])
     sentences = [f"{_title(line)}; {_spent(line, message)}" for line in message.lines]
-    sentences += [phrases.month_title(month) for month in message.months]
+    # The headline has the first month already where there are no budgets.
+    sentences += [phrases.month_title(month) for month in message.months[0 if message.lines else 1 :]]
     for sentence in map(escape_mrkdwn, sentences):
         room -= len(sentence) + 1
         if room < 0:

@@ -16,7 +16,7 @@ import duckdb
 
 from ingest.aws.cur import CUR
 from ingest.aws.fetch import remove_others
-from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys
+from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys, without_files
 from ingest.aws.offers import S3Source, open_source
 from ingest.aws.s3 import S3Object
 from ingest.checksums import Checksums
@@ -42,6 +42,8 @@ DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
 _MONTH = re.compile(r"(?:19|20|21)\d{2}-\d{2}")
 _PERIOD_FOLDER = re.compile(r"/(?:billing_period=\d{4}-\d{2}|\d{8}-\d{8}|year=\d{4}/month=\d{1,2})/", re.IGNORECASE)
 """Folders of the provider's own layouts: files there without a manifest are a delivery that is not finished."""
+_MANIFEST_AFTER_NS = 24 * 60 * 60 * 1_000_000_000
+"""How long after its files a manifest may be missing: it is written last."""
 _RUN_FOLDER = re.compile(r"/(?P<period>\d{8}-\d{8})/(?P<run>[^/]+)/[^/]+$")
 """Folders of an export that writes each run, with all of the month so far, beside the earlier ones."""
 ALL_DATASETS = (CUR, GCP_EXPORT, FOCUS)
@@ -80,7 +82,8 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums,
     manifests, problems = _manifests(source, location)
     if not manifests and not problems:
         paths, passed_over = _listed(location)
-        listing = _Listing(paths, passed_over, lambda: [checksums.file(path, path.name) for path in paths])
+        newest_ns = max((path.stat().st_mtime_ns for path in paths), default=0)
+        listing = _Listing(paths, passed_over, newest_ns, lambda: [checksums.file(path, path.name) for path in paths])
         return _loose(source, listing, warehouse, checksums)
     found = Discovered(problems=[error for error in problems if _concerns(source, error)])
     for manifest in (manifest for manifest in manifests if source.covers(manifest.billing_month)):
@@ -93,6 +96,9 @@ def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums,
             continue
         if files:
             found.deliveries.append(_delivery(source, manifest.billing_month, files))
+        else:
+            found.problems.append(without_files(manifest))
+            found.problems[-1].located(source=source.name)
     return found
 
 
@@ -107,7 +113,9 @@ def _in_s3(source: SourceSettings, s3: S3Source, warehouse: Warehouse, checksums
     objects = s3.loose()
     readable = [item for item in objects if format_of(item.path) is not None and not _is_manifest(item.path)]
     passed_over = [item.name for item in objects if item not in set(readable)]
-    listing = _Listing([item.path for item in readable], passed_over, lambda: _loose_files(source, s3, readable))
+    newest_ns = max((item.modified_ns for item in readable), default=0)
+    paths = [item.path for item in readable]
+    listing = _Listing(paths, passed_over, newest_ns, lambda: _loose_files(source, s3, readable))
     found = _loose(source, listing, warehouse, checksums)
     loose = [delivery for delivery in found.deliveries if isinstance(delivery, Delivery)]
     found.deliveries = [s3.offer_of(delivery, readable) for delivery in loose]
@@ -150,6 +158,8 @@ class _Listing:
 
     paths: Sequence[PurePath]
     passed_over: list[str]
+    newest_ns: int
+    """When the last of them was written, [ns] since 1970."""
     files: Callable[[], list[DeliveredFile]]
 
 
@@ -172,6 +182,12 @@ def _loose(source: SourceSettings, listing: _Listing, warehouse: Warehouse, chec
     _refuse_runs(paths, source)
     period = _period_of(source)
     if period is None and all(_PERIOD_FOLDER.search(path.as_posix()) for path in paths):
+        if checksums.now_ns - listing.newest_ns > _MANIFEST_AFTER_NS:
+            raise SourceUnreadable(
+                "there are files in folders of AWS's own layout, but no manifest that names them",
+                source=source.name,
+                hint="point `location` at the export's folder, above data and metadata, or above the months' folders",
+            )
         return Discovered()
     if period is None:
         raise SourceUnreadable(

@@ -38,7 +38,8 @@ _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 _UNUSED = "unused part of a commitment, beside its fee"
 AS_BILLED = "EffectiveCost is BilledCost"
 """How the rules end that say that a commitment's amortised costs are not delivered."""
-UNUSED_UNKNOWN = "recurring fee that does not tell what of it is unused"
+UNCHECKED = ("recurring fee that does not tell what of it is unused", "empty line item type read as Usage")
+"""Rules that leave commitments without a proof."""
 ZERO = Decimal(0)
 
 
@@ -260,7 +261,7 @@ def _effective_cost_state(
     dataset = loading.described.dataset
     if not dataset.is_amortised:
         return dataset.effective_cost_state
-    is_missing = any(count.rule.endswith(AS_BILLED) or count.rule == UNUSED_UNKNOWN for count in counts)
+    is_missing = any(count.rule.endswith(AS_BILLED) or count.rule in UNCHECKED for count in counts)
     return "unproven" if is_missing or any(one.has_gap for one in commitments) else "proven"
 
 

@@ -99,8 +99,20 @@ def ingest(
     for source_name, month in ledger.months(warehouse):
         if (source_name, month) not in work.offered:
             _tidy(work, source_name, month)
+    _report_absent(work.report, options.months)
     checksums.save()
     return work.report
+
+
+def _report_absent(report: IngestReport, months: frozenset[date] | None) -> None:
+    """Add a problem for each month that was asked for and that no source offers, nor has landed."""
+    handled = {load.delivery.billing_month for load in report.loaded}
+    handled |= {offered.billing_month for offered in report.unchanged}
+    handled |= {problem.billing_month for problem in report.problems if problem.billing_month is not None}
+    report.problems += [
+        SourceUnreadable("no source offers this month, and nothing of it has landed", billing_month=month)
+        for month in sorted((months or frozenset()) - handled)
+    ]
 
 
 def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) -> Discovered:

@@ -98,7 +98,16 @@ def _unpack(file: DeliveredFile, folder: Path) -> list[DeliveredFile]:
     with archive:
         members = _members(file, archive)
         _refuse_too_large(file, members, shutil.disk_usage(folder).free)
-        return [_unpack_member(file, archive, member, folder / f"{at:04d}") for at, member in enumerate(members, 1)]
+        return [
+            _unpack_member(file, archive, member, folder / f"{at:04d}")
+            for at, member in enumerate(_distinct(members), 1)
+        ]
+
+
+def _distinct(members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Return the members without copies of an earlier one, which must not count twice, like those of loose files."""
+    first = {(member.CRC, member.file_size): member for member in reversed(members)}
+    return [member for member in members if first[member.CRC, member.file_size] is member]
 
 
 def _refuse_too_large(file: DeliveredFile, members: Sequence[zipfile.ZipInfo], free_bytes: int) -> None:

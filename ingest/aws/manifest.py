@@ -23,6 +23,8 @@ from ingest.listing import list_files
 
 MANIFEST_SUFFIX = "Manifest.json"
 _Read = tuple[str, date, list[object]]
+_MARKS = {"executionId", "exportArn", "dataFiles"}
+"""Keys by which a manifest of Data Exports is known, also one that has lost the list of its files."""
 _BUCKET = re.compile(r"^s3://[^/]+/")
 _PARTITION = re.compile(r"(?:^|/)billing_period=(\d{4})-(\d{2})(?:/|$)", re.IGNORECASE)
 
@@ -124,7 +126,18 @@ def missing(key: str, manifest: Manifest) -> SourceUnreadable:
     return SourceUnreadable(
         f"the manifest names {key}, which is not there",
         file=manifest.path.name,
-        hint="the delivery may still be under way; the last good version stays and the next run tries again",
+        hint="the delivery may still be under way; the last good version stays and the next run tries again. Where it"
+        " goes on, point `location` at a folder above both the manifest and its files",
+    )
+
+
+def without_files(manifest: Manifest) -> SourceUnreadable:
+    """Return the problem of a month whose newest manifest names no files."""
+    return SourceUnreadable(
+        "the manifest names no files",
+        file=manifest.path.name,
+        billing_month=manifest.billing_month,
+        hint="the last good version stays; where it goes on, see whether the export's form has changed",
     )
 
 
@@ -185,7 +198,7 @@ def parse_manifest(path: PurePath, text: bytes, modified_ns: int) -> Manifest | 
 
 def _legacy(path: PurePath, content: Mapping[str, object]) -> _Read | None:
     """Return export, month and keys of a legacy CUR manifest, or None where it is none."""
-    keys, period = content.get("reportKeys"), content.get("billingPeriod")
+    keys, period = content.get("reportKeys", []), content.get("billingPeriod")
     if not isinstance(keys, list) or not isinstance(period, dict):
         return None
     start = str(period.get("start", ""))
@@ -198,8 +211,8 @@ def _legacy(path: PurePath, content: Mapping[str, object]) -> _Read | None:
 
 def _data_export(path: PurePath, content: Mapping[str, object]) -> _Read | None:
     """Return export, month and keys of a Data Exports manifest, or None where it is none."""
-    keys = content.get("dataFiles")
-    if not isinstance(keys, list):
+    keys = content.get("dataFiles", [])
+    if not isinstance(keys, list) or not _MARKS & content.keys():
         return None
     found = _PARTITION.search(path.as_posix()) or next(
         filter(None, (_PARTITION.search(str(key)) for key in keys)), None

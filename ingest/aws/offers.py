@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from ingest.aws.fetch import fetch_objects, remove_others
-from ingest.aws.manifest import Manifest, newest_of, parse_manifest
+from ingest.aws.manifest import Manifest, newest_of, parse_manifest, without_files
 from ingest.aws.s3 import WORKERS, Bucket, S3Object
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.checksums import Checksums
@@ -65,6 +65,8 @@ class S3Source:
                 problems.append(_under_way(manifest))
             elif found:
                 offers.append(self._offer(manifest, objects[manifest], found))
+            else:
+                problems.append(without_files(manifest))
         offers.sort(key=lambda offer: offer.billing_month)
         return offers, problems, bool(manifests or problems)
 
