@@ -14,7 +14,7 @@ from typing import Literal
 
 from ingest.aws.errors import Request, aws_errors
 from ingest.aws.manifest import parse_manifest
-from ingest.aws.s3 import Bucket, S3Object
+from ingest.aws.s3 import Broken, Bucket, S3Object
 from ingest.aws.session import assume_role, client
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.errors import NoIdentity, SourceChanged, SourceUnreadable
@@ -139,8 +139,11 @@ class _Probe:
         """Read the first byte of an object."""
         place = tree.bucket.url(item.key)
         with self._question("s3:GetObject", about=place):
-            for _ in tree.bucket.stream(item, 0, 1).chunks:
-                pass
+            try:
+                for _ in tree.bucket.stream(item, 0, 1).chunks:
+                    pass
+            except Broken as error:
+                raise SourceUnreadable("the connection broke", file=item.name, hint="run again") from error
             self._well(f"{place} can be read")
 
     def _count(self, manifests: list[S3Object], files: list[S3Object]) -> None:

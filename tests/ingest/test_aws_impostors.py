@@ -16,7 +16,7 @@ from ingest.errors import SourceUnreadable
 from ingest.source import AwsAccess
 from overrun.cli import main
 from overrun.exits import Exit
-from tests.fakes.aws import BUCKET, Asked, Aws, Instead, Refuse
+from tests.fakes.aws import BUCKET, Asked, Aws, Cut, Instead, Refuse
 from tests.fakes.exports import cur_lines, deliver_legacy
 from tests.ingest.night import Night
 from tests.ingest.test_aws_probe import CONFIGURATION, DENIED, PLACE, ROLE, failures, in_s3, said, the_failure
@@ -164,6 +164,12 @@ def test_data_that_may_not_be_read_is_found_though_the_manifest_may(delivered: A
     assert "s3:GetObject on arn:aws:s3:::acme-billing/billing/* is missing" in failure.message
     assert "ml-cur-00001.csv.gz)" in str(failure.hint)
     assert said(findings)[-1].endswith("-Manifest.json can be read")
+
+
+def test_a_connection_that_breaks_is_told(delivered: Aws) -> None:
+    delivered.once(lambda asked: asked.range == "bytes=0-0", Cut(0), times=99)
+
+    assert the_failure(probe_source(in_s3(delivered))).message == "ml-cur-00001.csv.gz: the connection broke"
 
 
 def test_data_that_is_not_there_is_a_warning(delivered: Aws) -> None:
