@@ -3,7 +3,8 @@
     IngestError
     ├── SourceUnreadable   cannot be listed, read or recognised: missing, truncated, zero bytes, not an export
     │   ├── SourceChanged  a file is not the one any more that was listed
-    │   └── SourceDenied   a permission is missing
+    │   ├── SourceDenied   a permission is missing
+    │   └── NoIdentity     credentials are missing, expired or wrong
     ├── SourceConflict     another source already holds this payer and month
     ├── AccountsUnlisted   the organisation does not list its accounts; a note, which no exit code speaks of
     └── LoadRefused        read, but totals, casts, field counts or keys fail, or the month shrank
@@ -58,6 +59,10 @@ class SourceChanged(SourceUnreadable):
 
 class SourceDenied(SourceUnreadable):
     """A permission to list or read is missing."""
+
+
+class NoIdentity(SourceUnreadable):
+    """There are no credentials that the provider takes: missing, expired or wrong, or the clock is."""
 
 
 class SourceConflict(IngestError):

@@ -63,7 +63,7 @@ class AwsAccess:
     region: str | None = None
     """Region of the bucket."""
     endpoint_url: str | None = None
-    """Where every service is asked instead of at AWS."""
+    """Where every service is asked instead of at AWS; S3 alone, where it is an address of AWS for S3."""
     patience: Patience = Patience()
     """Not configured: a night waits longer than somebody in front of a terminal."""
 

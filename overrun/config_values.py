@@ -21,6 +21,7 @@ _AMOUNT = re.compile(r"\d{1,26}(?:\.\d{1,12})?")
 _PERCENT = re.compile(r"(?P<percent>\d{1,6}(?:\.\d{1,6})?)\s*%")
 _PRICED = re.compile(r"(?P<amount>\S+)\s+(?P<currency>\S+)")
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_S3_ARN = re.compile(r"arn:aws[a-z-]*:s3:[^:]*:[^:]*:", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<amount>\d+(?:\.\d+)?)\s*(?:[KMGT]i?B?)", re.IGNORECASE)
 _STORAGE_VERSION = re.compile(
     r"v0\.10\.[0-3]|v1\.0\.0|v1\.1\.[0-3]|v1\.2\.[0-2]|v1\.3\.[0-2]|v1\.4\.[0-5]|v1\.5\.[0-6]|v2\.0\.[01]|latest"
@@ -154,12 +155,26 @@ def parse_location(text: str) -> Path | S3Location:
     """Return a folder or file on disk, or a place in S3; a refused URL is not repeated, since it may carry a key."""
     scheme = _SCHEME.match(text)
     if scheme is None:
+        _refuse_half_a_place(text)
         return Path(parse_path(text))
     if scheme["scheme"].lower() == "s3" and not text.startswith("s3://"):
         raise ValueError("must begin with s3:// in small letters")
     if scheme["scheme"] != "s3":
         raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk and S3")
     return S3Location.parse(text)
+
+
+def _refuse_half_a_place(text: str) -> None:
+    """Refuse other spellings of a place in S3, which would be the name of a folder."""
+    arn = _S3_ARN.match(text)
+    if arn is None and not text.lower().startswith("s3:"):
+        return
+    named = text[arn.end() :] if arn else text[3:].lstrip("/")
+    try:
+        likely = f', did you mean "{S3Location.parse(f"s3://{named}")}"?'
+    except ValueError:
+        likely = ", like s3://BUCKET/PREFIX"
+    raise ValueError(f"must begin with s3:// for a place in S3{likely}")
 
 
 def parse_role_arn(text: str) -> str:

@@ -1,7 +1,7 @@
 """A published copy for some teams: their charges and marts, and nothing of anybody else's.
 
 Made from the published copy, so it shows the same night. Relations that cannot be told apart by team (reconciliation,
-restatements) are left out; data freshness and the months' status are everybody's.
+restatements, month_news) are left out; data freshness and the months' status are everybody's.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ingest.errors import SourceDenied, SourceUnreadable
+from ingest.aws.session import endpoint_of
+from ingest.errors import NoIdentity, SourceDenied, SourceUnreadable
 from ingest.source import AwsAccess
 
 if TYPE_CHECKING:
@@ -35,16 +36,30 @@ class Request:
     resource: str
     """On what: an ARN, and the condition that narrows it."""
 
+    @property
+    def service(self) -> str:
+        """Return the service that is asked."""
+        return self.permission.partition(":")[0]
+
 
 @contextmanager
 def aws_errors(request: Request) -> Iterator[None]:
-    """Turn botocore's exceptions inside the `with` block into SourceUnreadable."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
+    """Turn what a call of AWS raises inside the `with` block into SourceUnreadable."""
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
+    except failures() as error:
         raise explained(error, request) from error
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """Return what a call of AWS raises, for `explained`: refusals, and that an answer has another form than AWS's.
+
+    KeyError is of that, too: botocore raises it where an answer of STS lacks the element that it looks for.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
+
+    return (BotoCoreError, ClientError, ResponseParserError, KeyError)
 
 
 def code_of(error: Exception) -> str:
@@ -54,13 +69,24 @@ def code_of(error: Exception) -> str:
     return code if _CODE.fullmatch(code) else ""
 
 
-def explained(error: BotoCoreError | ClientError, request: Request) -> SourceUnreadable:
-    """Return the refusal of `request` as the error of this layer: one distinct text for each thing to mend."""
-    from botocore.exceptions import ClientError
+def explained(error: Exception, request: Request) -> SourceUnreadable:
+    """Return one of `failures` of `request` as the error of this layer: one distinct text for each thing to mend."""
+    from botocore.exceptions import BotoCoreError, ClientError
 
     if isinstance(error, ClientError):
         return _refused(error, request)
-    return _not_asked(error, request)
+    if isinstance(error, BotoCoreError):
+        return _not_asked(error, request)
+    return not_aws(request)
+
+
+def not_aws(request: Request) -> SourceUnreadable:
+    """Return the refusal of an answer that has not AWS's form: something else answers at that address."""
+    address = endpoint_of(request.access, request.service)
+    return SourceUnreadable(
+        f"{address or 'what answers in place of AWS'} does not answer as AWS does ({request.permission})",
+        hint="check `endpoint_url` of the [[source]], and whether a proxy or a sign-in page answers instead",
+    )
 
 
 def _refused(error: ClientError, request: Request) -> SourceUnreadable:
@@ -76,8 +102,10 @@ def _refused(error: ClientError, request: Request) -> SourceUnreadable:
     for codes, explain in _BY_CODE:
         if code in codes:
             return explain(error, request)
+    if not error.operation_name.startswith("Head") and (not code or code.isdecimal()):
+        return not_aws(request)  # AWS names its code in the body, which only an answer to HEAD lacks
     return SourceUnreadable(
-        f"AWS refused {request.permission} with {code or 'an unnamed error'}",
+        f"AWS refused {request.permission} with {code}",
         hint=f"look the code up in AWS's documentation of {error.operation_name}, and run again",
     )
 
@@ -115,28 +143,28 @@ def _denied(_: ClientError, request: Request) -> SourceUnreadable:
 
 
 def _expired(_error: Exception, _request: Request) -> SourceUnreadable:
-    return SourceUnreadable(
+    return NoIdentity(
         "the AWS session has expired",
         hint="sign in again (aws sso login), or give the night credentials that renew themselves: a role or `role_arn`",
     )
 
 
 def _unknown_key(_error: Exception, _request: Request) -> SourceUnreadable:
-    return SourceUnreadable(
+    return NoIdentity(
         "AWS does not know the access key",
         hint="it was deleted, is inactive, or belongs to another partition; give the night a valid one",
     )
 
 
 def _wrong_signature(_error: Exception, _request: Request) -> SourceUnreadable:
-    return SourceUnreadable(
+    return NoIdentity(
         "the secret access key does not fit the access key id",
         hint="set both again; a copied secret often lacks a character at its end",
     )
 
 
 def _clock_skewed(_error: Exception, _request: Request) -> SourceUnreadable:
-    return SourceUnreadable(
+    return NoIdentity(
         "the clock of this machine differs too much from AWS's",
         hint="set the clock, with NTP or chrony, and run again",
     )
@@ -184,14 +212,14 @@ def _not_asked(error: BotoCoreError, request: Request) -> SourceUnreadable:
 
     access = request.access
     if isinstance(error, known.ProfileNotFound):
-        return SourceUnreadable(
+        return NoIdentity(
             f"there is no AWS profile {access.profile or 'of the name in AWS_PROFILE'}",
             hint="check `profile` of the [[source]], and the files of the user who runs the night (~/.aws)",
         )
     if isinstance(error, known.SSOError | known.UnauthorizedSSOTokenError | known.TokenRetrievalError):
         return _expired(error, request)
     if isinstance(error, known.NoCredentialsError | known.PartialCredentialsError | known.CredentialRetrievalError):
-        return SourceUnreadable(
+        return NoIdentity(
             "there are no AWS credentials",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or `profile`, or run where a role is given to the"
             " machine",

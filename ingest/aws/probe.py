@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ingest.aws.errors import Request, aws_errors
-from ingest.aws.s3 import Bucket, S3Object
-from ingest.aws.session import client
+from ingest.aws.manifest import parse_manifest
+from ingest.aws.s3 import Broken, Bucket, S3Object
+from ingest.aws.session import assume_role, client
 from ingest.aws.walk import Tree, is_hidden, open_tree
-from ingest.errors import SourceUnreadable
+from ingest.errors import NoIdentity, SourceChanged, SourceUnreadable
 from ingest.source import AwsAccess, Patience, S3Location, SourceSettings
 
 Level = Literal["ok", "warn", "fail"]
@@ -73,22 +74,35 @@ class _Probe:
 
         Without a role the other questions can be put even if STS does not answer.
         """
-        self._identify(replace(self.source, access=replace(self.access, role_arn=None, external_id=None)), None)
+        self._identify()
         role = self.access.role_arn
-        if role is not None:
-            self._identify(self.source, role)
-        return role is None or self.asker == role
+        if role is None:
+            return True
+        with self._question("sts:AssumeRole"):
+            assume_role(self.source)
+            self.asker, self.account = role, role.split(":")[4]
+            self._well(f"the role {role} can be assumed")
+        return self.asker == role
 
-    def _identify(self, source: SourceSettings, role: str | None) -> None:
-        """Ask STS who is asking: the credentials that there are, or the role."""
-        with self._question("sts:GetCallerIdentity", access=source.access):
-            account = client(source, "sts").get_caller_identity().get("Account", "")
+    def _identify(self) -> None:
+        """Ask STS whose the credentials are. A night does without the answer, but not without credentials."""
+        own = replace(self.access, role_arn=None, external_id=None)
+        try:
+            with aws_errors(Request(access=own, permission="sts:GetCallerIdentity", resource="*")):
+                account = client(replace(self.source, access=own), "sts").get_caller_identity()["Account"]
+        except NoIdentity as error:
+            self._refused("fail", error)
+        except SourceUnreadable as error:
+            self._told(
+                "warn", f"whose credentials these are is not known: {error}", f"{error.hint}; a night needs no answer"
+            )
+        else:
             self.account = account if _ACCOUNT.fullmatch(account) else None
-            self.asker = role or f"account {self.account or 'unknown'}"
-            self._well(f"credentials of {self.asker} are there" if role is None else f"the role {role} can be assumed")
+            self.asker = f"account {self.account or 'unknown'}"
+            self._well(f"credentials of {self.asker} are there")
 
     def look_into(self, location: S3Location) -> None:
-        """List the bucket below the prefix, read one byte, and say what is there."""
+        """List the bucket below the prefix, read a manifest and one byte of its first file, and say what is there."""
         tree, manifests, files = None, list[S3Object](), list[S3Object]()
         with self._question("s3:ListBucket"):
             tree = open_tree(Bucket(self.source, location))
@@ -97,12 +111,40 @@ class _Probe:
             self._well(f"{location} can be listed")
             self._count(manifests, files)
         readable = [item for item in manifests or files if item.size > 0]
-        if tree is not None and readable:
-            newest = max(readable, key=lambda item: item.modified_ns)
-            with self._question("s3:GetObject"):
-                for _ in tree.bucket.stream(newest, 0, 1).chunks:
+        if tree is None or not readable:
+            return
+        newest = max(readable, key=lambda item: item.modified_ns)
+        if manifests:
+            self._read_by_manifest(tree, newest)
+        else:
+            self._read_byte(tree, newest)
+
+    def _read_by_manifest(self, tree: Tree, item: S3Object) -> None:
+        """Read a manifest, and one byte of the first file that it names, which another rule may guard."""
+        manifest = None
+        with self._question("s3:GetObject", about=tree.bucket.url(item.key)):
+            manifest = parse_manifest(item.path, tree.bucket.read(item), item.modified_ns)
+            self._well(f"{tree.bucket.url(item.key)} can be read")
+        if manifest is None or not manifest.keys:
+            return
+        with self._question("s3:ListBucket"):
+            first = replace(manifest, keys=manifest.keys[:1])
+            found = tree.resolve([first])[first]
+            if isinstance(found, SourceUnreadable):
+                self._refused("warn", found)
+            elif found[0].size > 0:
+                self._read_byte(tree, found[0])
+
+    def _read_byte(self, tree: Tree, item: S3Object) -> None:
+        """Read the first byte of an object."""
+        place = tree.bucket.url(item.key)
+        with self._question("s3:GetObject", about=place):
+            try:
+                for _ in tree.bucket.stream(item, 0, 1).chunks:
                     pass
-                self._well(f"{tree.bucket.url(newest.key)} can be read")
+            except Broken as error:
+                raise SourceUnreadable("the connection broke", file=item.name, hint="run again") from error
+            self._well(f"{place} can be read")
 
     def _count(self, manifests: list[S3Object], files: list[S3Object]) -> None:
         """Say what a night would find."""
@@ -137,13 +179,21 @@ class _Probe:
             self._well("AWS Organizations lists tags of accounts")
 
     @contextmanager
-    def _question(self, permission: str, *, access: AwsAccess | None = None, level: Level = "fail") -> Iterator[None]:
-        """Note what AWS refuses inside the `with` block as a finding, and go on behind it."""
+    def _question(self, permission: str, *, level: Level = "fail", about: str | None = None) -> Iterator[None]:
+        """Note what AWS refuses inside the `with` block as a finding, and go on behind it.
+
+        What was replaced while it was asked for is a delivery that is under way.
+        """
         try:
-            with aws_errors(Request(access=access or self.access, permission=permission, resource="*")):
+            with aws_errors(Request(access=self.access, permission=permission, resource="*")):
                 yield
         except SourceUnreadable as error:
-            self._told(level, str(error), f"{error.hint or 'run again'} (asked as {self.asker})")
+            self._refused("warn" if isinstance(error, SourceChanged) else level, error, about)
+
+    def _refused(self, level: Level, error: SourceUnreadable, about: str | None = None) -> None:
+        """Note what AWS refused, and to whom."""
+        asked = f"asked as {self.asker}{f', for {about}' if about else ''}"
+        self._told(level, str(error), f"{error.hint or 'run again'} ({asked})")
 
     def _well(self, message: str) -> None:
         self._told("ok", message)

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from ingest.aws.errors import Request, aws_errors, code_of, explained
+from ingest.aws.errors import Request, aws_errors, code_of, explained, failures, not_aws
 from ingest.aws.session import client
 from ingest.errors import IngestError, SourceChanged, SourceUnreadable
 from ingest.source import S3Location, SourceSettings
@@ -89,7 +89,7 @@ class Bucket:
         objects: dict[str, S3Object] = {}
         folders: set[str] = set()
         for page in self._pages(prefix, "/"):
-            objects |= {item.key: item for item in _objects(page)}
+            objects |= {item.key: item for item in self._objects(page)}
             folders |= {item["Prefix"] for item in page.get("CommonPrefixes", []) if "Prefix" in item}
         return Folder(prefix=prefix, objects=objects, folders=frozenset(folders))
 
@@ -103,11 +103,11 @@ class Bucket:
 
     def below(self, prefix: str) -> list[S3Object]:
         """List every object below a prefix."""
-        return [item for page in self._pages(prefix, "") for item in _objects(page)]
+        return [item for page in self._pages(prefix, "") for item in self._objects(page)]
 
     def first_below(self, prefix: str) -> list[S3Object]:
         """List the objects below a prefix as far as one request goes."""
-        return _objects(next(self._pages(prefix, "")))
+        return self._objects(next(self._pages(prefix, "")))
 
     def read(self, item: S3Object) -> bytes:
         """Return the content of a small object, as it was listed."""
@@ -126,7 +126,7 @@ class Bucket:
 
         Raises SourceUnreadable where it is gone or another one now; the chunks raise Broken.
         """
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import ClientError
 
         part: dict[str, Any] = {} if (start, end) == (0, item.size) else {"Range": f"bytes={start}-{end - 1}"}
         try:
@@ -135,7 +135,7 @@ class Bucket:
             )
         except ClientError as error:
             raise self._not_read(error, item) from error
-        except BotoCoreError as error:
+        except failures() as error:
             raise explained(error, self._request("s3:GetObject")) from error
         if part and not answer.get("ContentRange", "").startswith(f"bytes {start}-"):
             raise SourceUnreadable("the endpoint does not answer for a part of an object", file=item.name)
@@ -152,15 +152,18 @@ class Bucket:
 
     def head(self, item: S3Object, part: int | None = None) -> HeadObjectOutputTypeDef:
         """Ask about an object, or about one part of it from 1, as it was uploaded."""
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import ClientError
 
         numbered: dict[str, Any] = {} if part is None else {"PartNumber": part}
         try:
-            return self._client.head_object(Bucket=self.location.bucket, Key=item.key, **numbered)
+            answer = self._client.head_object(Bucket=self.location.bucket, Key=item.key, **numbered)
         except ClientError as error:
             raise self._not_read(error, item) from error
-        except BotoCoreError as error:
+        except failures() as error:
             raise explained(error, self._request("s3:GetObject")) from error
+        if "ETag" not in answer:
+            raise not_aws(self._request("s3:GetObject"))
+        return answer
 
     def has_digest(self, item: S3Object) -> bool:
         """Return whether the ETag of an object is made of MD5s, which it is not under a KMS or customer key."""
@@ -168,8 +171,6 @@ class Bucket:
 
     def _pages(self, prefix: str, delimiter: str) -> Iterator[ListObjectsV2OutputTypeDef]:
         """Yield the pages of a listing."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self.location.bucket, Prefix=prefix, Delimiter=delimiter
         )
@@ -179,9 +180,16 @@ class Bucket:
                     self._lists += 1
                 if self._lists > MAX_LISTS:
                     raise self._too_many_lists()
+                if "Name" not in page:  # AWS repeats the bucket's name; a page of HTML would be an empty folder
+                    raise not_aws(self._request("s3:ListBucket"))
                 yield page
-        except (BotoCoreError, ClientError) as error:
+        except failures() as error:
             raise explained(error, self._request("s3:ListBucket")) from error
+
+    def _objects(self, page: ListObjectsV2OutputTypeDef) -> list[S3Object]:
+        """Return the objects of a page; raises SourceUnreadable where one lacks what AWS says of each."""
+        with aws_errors(self._request("s3:ListBucket")):
+            return _objects(page)
 
     def _too_many_lists(self) -> SourceUnreadable:
         return SourceUnreadable(

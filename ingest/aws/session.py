@@ -8,6 +8,7 @@ boto3 is imported when the first client is made.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
+from urllib.parse import urlsplit
 
 from ingest.source import AwsAccess, SourceSettings
 
@@ -26,6 +27,7 @@ CONNECTIONS = 32
 SESSION_NAME = "overrun"
 _GLOBAL_SERVICES = ("ce", "organizations")
 """Services that live in one region of their partition."""
+_AWS_DOMAINS = (".amazonaws.com", ".amazonaws.com.cn")
 _HOME_REGION = "us-east-1"
 _HOME_REGION_OF_CHINA = "cn-northwest-1"
 
@@ -49,7 +51,28 @@ def client(settings: SourceSettings, service: Service) -> Any:
     region = session.region_name or _HOME_REGION
     if service in _GLOBAL_SERVICES:
         region = _HOME_REGION_OF_CHINA if region.startswith("cn-") else _HOME_REGION
-    return session.client(service, region_name=region, endpoint_url=access.endpoint_url, config=_config(access))
+    endpoint_url = endpoint_of(access, service)
+    return session.client(service, region_name=region, endpoint_url=endpoint_url, config=_config(access))
+
+
+def endpoint_of(access: AwsAccess, service: str) -> str | None:
+    """Return where `service` is asked: at the configured address, None at AWS's own.
+
+    An address of AWS that serves S3 alone, such as that of an interface endpoint, is for S3 alone. Sources: AWS General
+    Reference, Amazon S3 endpoints; Amazon S3 user guide, "AWS PrivateLink for Amazon S3".
+    """
+    if access.endpoint_url is None or service == "s3":
+        return access.endpoint_url
+    host = (urlsplit(access.endpoint_url).hostname or "").rstrip(".")
+    is_s3 = any(label == "s3" or label.startswith("s3-") for label in host.split("."))
+    return None if is_s3 and host.endswith(_AWS_DOMAINS) else access.endpoint_url
+
+
+def assume_role(settings: SourceSettings) -> None:
+    """Assume the role of a source once, for nothing but to see that it can be; raises botocore's errors."""
+    credentials = _session(settings.access).get_credentials()
+    if credentials is not None:
+        credentials.get_frozen_credentials()
 
 
 def _session(access: AwsAccess) -> boto3.Session:
@@ -88,7 +111,7 @@ def _with_role(access: AwsAccess, role_arn: str) -> CoreSession:
         return base.create_client(
             service,
             region_name=base.get_config_variable("region") or _HOME_REGION,
-            endpoint_url=access.endpoint_url,
+            endpoint_url=endpoint_of(access, service),
             config=_config(access),
             **credentials,
         )

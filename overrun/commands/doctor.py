@@ -53,8 +53,8 @@ def command(invocation: Invocation, offline: bool, policy_of: str | None, kms_ke
 
     One line for each check: ok, warn or fail, and a hint where something is to be done. Secrets are resolved and never
     shown; channels are connected to, and nothing is sent. AWS is asked, source by source, for what a night asks it, and
-    each permission that is missing is named. Ends with what a night would end with because of the worst
-    failure, and with 0 where there are only warnings.
+    each permission that is missing is named. Ends with the code of the worst failure that it
+    finds, and with 0 where there are only warnings.
     """
     if policy_of is not None:
         _print_policy(invocation, kms_keys)

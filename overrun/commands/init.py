@@ -57,12 +57,12 @@ TEMPLATE = """\
 # For S3: role that is assumed, and the external id that its trust policy asks for.
 #role_arn = "arn:aws:iam::123456789012:role/overrun-reader"
 #external_id = "acme-billing"
-# For S3: region of the bucket, and an endpoint of one's own where AWS's is not reached.
+# For S3: region of the bucket, and an endpoint of one's own; an endpoint of AWS for S3 is used for S3 alone.
 #region = "us-east-1"
-#endpoint_url = "https://vpce-0a1b2c3d.s3.us-east-1.vpce.amazonaws.com"
+#endpoint_url = "https://bucket.vpce-0a1b2c3d-4e5f.s3.us-east-1.vpce.amazonaws.com"
 # For files without a manifest: the month they bill, or from-rows, which is the default of gcp-export and focus-export.
 #period = "from-rows"
-# Currency of AWS files without a manifest that carry none.
+# Currency of AWS exports whose rows carry none.
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1

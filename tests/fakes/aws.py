@@ -89,7 +89,15 @@ class Spoil:
     """Pass the request on, and change the first byte of the body."""
 
 
-Answer = Refuse | Cut | First | Spoil
+@dataclass(slots=True)
+class Instead:
+    """Answer with a page instead of passing the request on, as what is no AWS does."""
+
+    status: int
+    body: str
+
+
+Answer = Refuse | Cut | First | Spoil | Instead
 Rule = Callable[[Asked], Answer | None]
 
 
@@ -231,6 +239,9 @@ class _Passing(BaseHTTPRequestHandler):
         if isinstance(answer, Refuse):
             self._refuse(answer)
             return
+        if isinstance(answer, Instead):
+            self._send(answer.status, answer.body, {"Content-Type": "text/html"})
+            return
         if isinstance(answer, First):
             answer.work()
         self._answer(body, answer)
@@ -242,9 +253,12 @@ class _Passing(BaseHTTPRequestHandler):
         wrapped = f"<ErrorResponse>{text}</ErrorResponse>" if self.command == "POST" else text
         if "X-Amz-Target" in self.headers:
             wrapped = json.dumps({"__type": refusal.code, "message": refusal.message})
-        body = b"" if self.command == "HEAD" else wrapped.encode()
-        self.send_response(refusal.status)
-        for name, value in refusal.headers.items():
+        self._send(refusal.status, wrapped, refusal.headers)
+
+    def _send(self, status: int, text: str, headers: Mapping[str, str]) -> None:
+        body = b"" if self.command == "HEAD" else text.encode()
+        self.send_response(status)
+        for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from ingest.aws.cur import CUR, is_expected
 from sql.runner import build
 from sql.settings import replace_settings
 from tests.fakes.exports import cur_line, cur_lines, deliver_export, deliver_legacy
+from tests.house.test_docs_aws import listed_columns
 from tests.ingest.night import Night, source
-
-ROOT = Path(__file__).parents[2]
-READ_GROUPS = ("bill_", "line_item_", "pricing_", "reservation_", "savings_plan_")
-
-
-def documented_columns() -> list[str]:
-    """Return the columns that the documentation's query for a data export selects."""
-    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    found = re.search(r"```sql\nSELECT(?P<columns>[^;`]*?)\nFROM COST_AND_USAGE_REPORT\n```", text)
-    assert found is not None
-    return [name.strip() for name in found["columns"].split(",")]
-
-
-def test_the_documented_query_for_an_export_names_its_columns() -> None:
-    columns = documented_columns()
-
-    assert "*" not in "".join(columns)
-    assert len(columns) == len(set(columns))
-    assert [name for name in columns if not is_expected(name)] == []
-    read = {item.name for item in CUR.fields if item.name.startswith(READ_GROUPS)}
-    assert read - set(columns) == set()
 
 
 def test_an_export_by_the_documented_query_loads_with_nothing_unknown(night: Night, bucket: Path) -> None:
     line = cur_line(cost="2.5", resource_tags='{"user_team":"vision"}')
-    columns = documented_columns()
+    columns = listed_columns()
     deliver_export(bucket, "2026-10", [[{name: line.get(name, "") for name in columns}]])
 
     night.load(source(bucket))
