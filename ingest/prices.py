@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
 
 from ingest.errors import PricesUnlisted, SourceUnreadable
 from ingest.gcp.catalogue import list_prices
@@ -19,6 +20,8 @@ from sql.settings import replace_settings
 from sql.warehouse import Row, Warehouse
 
 PROVIDER = "Google Cloud"
+_PLACES = Decimal("0.000000000001")
+"""Those of the table; nine are quoted, so that this rounds nothing and a row reads back as it was written."""
 Progress = Callable[[str], None]
 
 
@@ -78,7 +81,7 @@ def _of_service(
             price.unit,
             price.tier_start,
             price.currency,
-            price.price,
+            price.price.quantize(_PLACES),
             price.effective_from,
             today,
         )

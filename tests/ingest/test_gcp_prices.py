@@ -132,6 +132,22 @@ def test_the_catalogue_is_asked_once_a_day(google: GoogleBilling, warehouse: War
     ]
 
 
+def test_prices_that_are_known_are_not_written_again(
+    google: GoogleBilling, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refresh_prices(warehouse, settings(google), TODAY)
+    statements: list[str] = []
+    execute = Warehouse.execute
+
+    def noting(self: Warehouse, statement: str, parameters: Any = ()) -> Any:  # noqa: ANN401 - as the original
+        statements.append(statement.split(maxsplit=1)[0])
+        return execute(self, statement, parameters)
+
+    monkeypatch.setattr(Warehouse, "execute", noting)
+    refresh_prices(warehouse, settings(google), TODAY)
+    assert set(statements) <= {"select"}
+
+
 def test_a_refused_service_keeps_its_prices_and_is_asked_again(google: GoogleBilling, warehouse: Warehouse) -> None:
     refresh_prices(warehouse, settings(google, COMPUTE, VERTEX), TODAY)
     google.always_refuse(f"list_skus {COMPUTE}", "PERMISSION_DENIED", "SERVICE_DISABLED")
