@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 
 from ingest.errors import PricesUnlisted, SourceUnreadable
 from ingest.gcp.catalogue import list_prices
@@ -20,8 +19,6 @@ from sql.settings import replace_settings
 from sql.warehouse import Row, Warehouse
 
 PROVIDER = "Google Cloud"
-_PLACES = Decimal("0.000000000001")
-"""Those of the table; nine are quoted, so that this rounds nothing and a row reads back as it was written."""
 Progress = Callable[[str], None]
 
 
@@ -46,7 +43,8 @@ def refresh_prices(
     rows: list[Row] = []
     for service_id in settings.services:
         rows += _of_service(warehouse, settings, service_id, today, refused, progress)
-    replace_settings(warehouse, {PRICE.full_name: rows})
+    if set(rows) != set(warehouse.rows(f"select * from {PRICE.full_name}")):
+        replace_settings(warehouse, {PRICE.full_name: rows})
     return refused
 
 
@@ -81,7 +79,7 @@ def _of_service(
             price.unit,
             price.tier_start,
             price.currency,
-            price.price.quantize(_PLACES),
+            price.price,
             price.effective_from,
             today,
         )
