@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from sql.contract import META, SETTINGS_TABLES, Table
 from sql.errors import WarehouseError
@@ -65,10 +64,5 @@ def _replace(warehouse: Warehouse, table: Table, content: Sequence[tuple[object,
     columns = ", ".join(f"unnest(?::{column.type}[])" for column in table.columns)
     for start in range(0, len(content), _ROWS_PER_INSERT):
         chunk = zip(*content[start : start + _ROWS_PER_INSERT], strict=True)
-        warehouse.execute(f"insert into {table.full_name} select {columns}", [_column(values) for values in chunk])
+        warehouse.execute(f"insert into {table.full_name} select {columns}", [list(values) for values in chunk])
     write_meta(warehouse, f"settings:{table.full_name}", digest)
-
-
-def _column(values: Sequence[object]) -> list[object]:
-    """Return the values of a column as DuckDB takes a list, decimals as text: in a list it would make them doubles."""
-    return [f"{value:f}" if isinstance(value, Decimal) else value for value in values]
