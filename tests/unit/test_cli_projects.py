@@ -163,3 +163,13 @@ def test_prices_are_asked_for_where_the_file_says_so(house: House, capsys: Captu
     asked = len(house.google.requests("list_skus"))
     assert house.run() == Exit.DONE
     assert len(house.google.requests("list_skus")) == asked
+
+
+def test_projects_follow_a_source_to_its_new_name(house: House) -> None:
+    assert house.run() == Exit.DONE
+    house.google.always_refuse("list_projects", "PERMISSION_DENIED")
+    file = house.folder / "overrun.toml"
+    renamed = file.read_text(encoding="utf-8").replace('name = "gcp-main"', 'name = "gcp-new"\nwas = "gcp-main"')
+    file.write_text(renamed, encoding="utf-8")
+    assert house.run() == Exit.DONE
+    assert house.rows("select distinct source, count(*) from ops.project group by all") == [("gcp-new", 4)]
