@@ -32,7 +32,7 @@ def refresh_accounts(
             progress(f"{source.name}: asking for names and tags of accounts")
             refused += _refresh(warehouse, source)
         else:
-            _replace(warehouse, source.name, {ACCOUNT: [], ACCOUNT_TAG: []})
+            replace_listed(warehouse, source.name, {ACCOUNT: [], ACCOUNT_TAG: []})
     return refused
 
 
@@ -47,11 +47,11 @@ def _refresh(warehouse: Warehouse, source: SourceSettings) -> list[AccountsUnlis
         content[ACCOUNT_TAG] = [(source.name, tag.account_id, tag.key, tag.value) for tag in tags]
     except SourceUnreadable as error:
         refused.append(AccountsUnlisted(str(error), source=source.name, hint=error.hint))
-    _replace(warehouse, source.name, content)
+    replace_listed(warehouse, source.name, content)
     return refused
 
 
-def _replace(warehouse: Warehouse, source: str, content: dict[Table, list[Row]]) -> None:
+def replace_listed(warehouse: Warehouse, source: str, content: dict[Table, list[Row]]) -> None:
     """Replace the rows that a source has in each table, all or none, where any of them differ."""
     changed = {table: rows for table, rows in content.items() if _held(warehouse, table, source) != _ordered(rows)}
     if not changed:

@@ -6,7 +6,10 @@
     │   ├── SourceDenied   a permission is missing
     │   └── NoIdentity     credentials are missing, expired or wrong
     ├── SourceConflict     another source already holds this payer and month
-    ├── AccountsUnlisted   the organisation does not list its accounts; a note, which no exit code speaks of
+    ├── Unlisted           what only helps cannot be listed; a note, which no exit code speaks of
+    │   ├── AccountsUnlisted  accounts of an organisation of AWS
+    │   ├── ProjectsUnlisted  projects of a billing account of Google Cloud
+    │   └── PricesUnlisted    prices of the catalogue of Google Cloud
     └── LoadRefused        read, but totals, casts, field counts or keys fail, or the month shrank
 
 Each leaves the last good version of the month in place; the other sources go on.
@@ -69,8 +72,20 @@ class SourceConflict(IngestError):
     """Two sources deliver the same payer and month."""
 
 
-class AccountsUnlisted(IngestError):
-    """The organisation does not list its accounts or their tags; what it listed last stands."""
+class Unlisted(IngestError):
+    """What only helps people cannot be listed; what was listed last stands."""
+
+
+class AccountsUnlisted(Unlisted):
+    """The organisation does not list its accounts or their tags."""
+
+
+class ProjectsUnlisted(Unlisted):
+    """Cloud Billing does not list the projects of a billing account."""
+
+
+class PricesUnlisted(Unlisted):
+    """The catalogue does not list the prices of a service."""
 
 
 class LoadRefused(IngestError):

@@ -29,6 +29,8 @@ from sql.contract import (
     COST_AND_USAGE,
     LEDGER_TABLES,
     LOAD,
+    PRICE,
+    PROJECT,
     SETTINGS_TABLES,
     STAGING_OF,
     STORED_COLUMNS,
@@ -259,9 +261,9 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
 
 
 def _take_over_accounts(fresh: Warehouse) -> None:
-    """Keep what organisations last listed, since a landed file says nothing of it."""
+    """Keep what organisations, billing accounts and catalogues last listed: a landed file says nothing of it."""
     with fresh.transaction():
-        for table in (ACCOUNT, ACCOUNT_TAG):
+        for table in (ACCOUNT, ACCOUNT_TAG, PROJECT, PRICE):
             _take_over(fresh, table, "true")
 
 

@@ -69,6 +69,18 @@ class AwsAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BillingAccess:
+    """How the Cloud Billing API of Google is reached; credentials are those that Google's libraries find."""
+
+    endpoint: str | None = None
+    """HOST:PORT on this machine that is asked instead, without credentials: for tests."""
+    retry_seconds: float = 90
+    """How long a request that Google has no room or no answer for is sent again; not configured."""
+    first_wait_seconds: float = 1
+    """Pause before it is sent again for the first time; each further one is twice as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
     """One `[[source]]` of the configuration."""
 
@@ -94,6 +106,10 @@ class SourceSettings:
     """First month that no longer belongs to this source (half-open)."""
     organizations: bool = False
     """Whether names and tags of accounts are asked of AWS Organizations each night."""
+    projects: bool = False
+    """Whether the projects of the loaded billing accounts are asked of Cloud Billing each night."""
+    billing: BillingAccess = BillingAccess()
+    """How Cloud Billing is reached."""
 
     def covers(self, billing_month: date) -> bool:
         """Return whether `from` and `until` leave a month to this source."""

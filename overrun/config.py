@@ -21,6 +21,7 @@ from overrun.config_problems import ConfigError, Findings, Problem
 
 if TYPE_CHECKING:
     from alerts.settings import AlertSettings
+    from ingest.prices import PriceSettings
     from ingest.retention import KeepLanded
     from ingest.source import SourceSettings
     from sql.warehouse import WarehouseSettings
@@ -142,6 +143,7 @@ class Config:
     publications: tuple[Publication, ...]
     sources: tuple[SourceSettings, ...]
     attribution: AttributionSettings
+    prices: PriceSettings
     prepaid_capacities: tuple[PrepaidCapacity, ...]
     teams: tuple[Team, ...]
     alerts: AlertSettings

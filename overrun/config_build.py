@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
-from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, S3Location, SourceSettings
+from ingest.prices import PriceSettings
+from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, BillingAccess, S3Location, SourceSettings
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config import (
@@ -47,6 +48,7 @@ def build_config(document: ReadDocument, file: Path, warnings: tuple[Problem, ..
         ),
         sources=tuple(_source(placed.table, folder) for placed in document.sources),
         attribution=_attribution(document.attribution),
+        prices=_prices(document.prices),
         prepaid_capacities=tuple(_prepaid_capacity(placed.table) for placed in document.prepaid_capacities),
         teams=teams,
         alerts=AlertSettings(
@@ -93,6 +95,16 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         from_month=values.parse_month(table.from_) if table.from_ else None,
         until_month=values.parse_month(table.until) if table.until else None,
         organizations=table.organizations,
+        projects=table.projects,
+        billing=BillingAccess(endpoint=table.billing_endpoint),
+    )
+
+
+def _prices(table: schema.PricesTable) -> PriceSettings:
+    return PriceSettings(
+        services=tuple(dict.fromkeys(table.gcp_services)) if table.gcp else (),
+        currency=table.currency,
+        access=BillingAccess(endpoint=table.gcp_endpoint),
     )
 
 

@@ -81,6 +81,8 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
     table = placed.table
     if table.kind != "aws-export" and table.organizations:
         findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
+    if not table.kind.startswith("gcp-") and table.projects:
+        findings.refuse((*placed.path, "projects"), "is for kinds of GCP only: Cloud Billing is asked")
     if table.kind != "aws-export" and not table.location.startswith("s3://"):
         for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
             if getattr(table, key) is not None:

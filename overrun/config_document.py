@@ -39,6 +39,7 @@ class ReadDocument:
     warehouse: schema.WarehouseTable
     report: schema.ReportTable
     attribution: schema.AttributionTable
+    prices: schema.PricesTable
     publications: list[Placed[schema.PublishTable]]
     sources: list[Placed[schema.SourceTable]]
     prepaid_capacities: list[Placed[schema.PrepaidCapacityTable]]
@@ -56,6 +57,7 @@ def read_document(raw: dict[str, Any], findings: Findings) -> ReadDocument:
         warehouse=_read_single(raw, "warehouse", schema.WarehouseTable, findings),
         report=_read_single(raw, "report", schema.ReportTable, findings),
         attribution=_read_single(raw, "attribution", schema.AttributionTable, findings),
+        prices=_read_single(raw, "prices", schema.PricesTable, findings),
         publications=_read_list(raw, "publish", schema.PublishTable, findings),
         sources=_read_list(raw, "source", schema.SourceTable, findings),
         prepaid_capacities=_read_list(raw, "prepaid_capacity", schema.PrepaidCapacityTable, findings),
@@ -88,7 +90,7 @@ def _home_of(key: str, known: list[str]) -> str:
 
 
 def _header(table: str) -> str:
-    return f"[{table}]" if table in {"warehouse", "report", "attribution"} else f"[[{table}]]"
+    return f"[{table}]" if table in {"warehouse", "report", "attribution", "prices"} else f"[[{table}]]"
 
 
 def _read_single(raw: dict[str, Any], name: str, model: type[T], findings: Findings) -> T:

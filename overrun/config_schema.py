@@ -145,6 +145,10 @@ class SourceTable(Table):
     """First month that no longer belongs to this source."""
     organizations: bool = False
     """Whether to ask AWS Organizations for names and tags of accounts each night; aws-export only."""
+    projects: bool = False
+    """Whether to ask Cloud Billing for the projects of the loaded billing accounts each night; kinds of GCP only."""
+    billing_endpoint: Annotated[str, _checked(values.parse_loopback)] | None = None
+    """HOST:PORT on this machine that Cloud Billing is asked at, without credentials; for tests."""
 
 
 class MatchTable(Table):
@@ -190,6 +194,21 @@ class AttributionTable(Table):
     """Accounts that belong to one project as a whole."""
     rule: list[RuleTable] = []
     """Rules, in order of preference."""
+
+
+class PricesTable(Table):
+    """Public prices from the providers' catalogues, asked for once a day."""
+
+    gcp: bool = False
+    """Whether to ask Google's Cloud Billing catalogue for prices of GPUs, TPUs, processors and memory."""
+    gcp_services: Annotated[
+        list[Annotated[str, _checked(values.parse_service_id)]], Field(min_length=1, max_length=20)
+    ] = ["6F81-5844-456A", "C7E2-9256-1C43"]
+    """Ids of the services that are asked for; the default is Compute Engine and Vertex AI."""
+    currency: Currency = "USD"
+    """Currency that prices are asked for in."""
+    gcp_endpoint: Annotated[str, _checked(values.parse_loopback)] | None = None
+    """HOST:PORT on this machine that the catalogue is asked at, without credentials; for tests."""
 
 
 class PrepaidCapacityTable(Table):
@@ -314,6 +333,7 @@ class Document(Table):
     publish: list[PublishTable] = []
     source: list[SourceTable] = []
     attribution: AttributionTable = AttributionTable()
+    prices: PricesTable = PricesTable()
     prepaid_capacity: list[PrepaidCapacityTable] = []
     team: list[TeamTable] = []
     channel: list[ChannelTable] = []

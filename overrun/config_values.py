@@ -218,6 +218,24 @@ def parse_endpoint(text: str) -> str:
     return text
 
 
+def parse_loopback(text: str) -> str:
+    """Accept HOST:PORT of this machine alone, since nothing encrypts or proves who asks there."""
+    host, _, port = text.rpartition(":")
+    if not is_loopback(host.strip("[]")) or not re.fullmatch(r"[1-9]\d{0,4}", port, re.ASCII) or int(port) > 65535:
+        raise ValueError('must be an address of this machine with its port, like "127.0.0.1:9060"')
+    return text
+
+
+def parse_service_id(text: str) -> str:
+    """Accept the id of a service in the catalogue of Google Cloud.
+
+    Source: Cloud Billing API reference, services.list.
+    """
+    if not re.fullmatch(r"[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}", text):
+        raise ValueError('must be the id of a service, like "6F81-5844-456A"')
+    return text
+
+
 def parse_path(text: str) -> str:
     """Accept a path."""
     if not text.strip() or any(not character.isprintable() for character in text):

@@ -1,14 +1,14 @@
-"""Checks of what lies outside the stores: exports, AWS, secrets, and whether channels can be reached.
+"""Checks of what lies outside the stores: exports, providers, secrets, and whether channels can be reached.
 
-A secret is resolved and never shown. A channel is only connected to: nothing is sent, no name or password given. AWS is
-asked for what a night asks it, as little as shows whether it would be let.
+A secret is resolved and never shown. A channel is only connected to: nothing is sent, no name or password given. AWS
+and Google are asked for what a night asks them, as little as shows whether it would be let.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from overrun.exits import Exit
 from sql.secret import SecretReference, SecretUnresolved
 
 if TYPE_CHECKING:
-    from ingest.aws.probe import Finding
+    from ingest.finding import Finding
     from ingest.source import SourceSettings
     from overrun.config import Config
 
@@ -40,8 +40,12 @@ def check_sources(config: Config, *, is_offline: bool) -> Iterator[Check]:
     if not config.sources:
         yield doubt("sources", "none is configured, so that a night has nothing to load", "add a [[source]]")
     with ThreadPoolExecutor(_SOURCES_AT_ONCE) as pool:
-        for checks in pool.map(lambda source: _check_anywhere(source, is_offline=is_offline), config.sources):
+        loaded = _loaded_accounts(config)
+        for checks in pool.map(
+            lambda source: _check_anywhere(source, loaded.get(source.name, ()), is_offline=is_offline), config.sources
+        ):
             yield from checks
+    yield from _check_prices(config, is_offline=is_offline)
     if not is_offline and any(_is_in_s3(source) and source.kind == "aws-export" for source in config.sources):
         yield well(
             "cost explorer", "is not asked, since AWS charges for it; overrun reconcile needs ce:GetCostAndUsage"
@@ -52,10 +56,12 @@ def _is_in_s3(source: SourceSettings) -> bool:
     return isinstance(source.location, S3Location)
 
 
-def _check_anywhere(source: SourceSettings, *, is_offline: bool) -> list[Check]:
-    """Return the checks of one source, on disk and of what it asks AWS."""
+def _check_anywhere(source: SourceSettings, accounts: Sequence[str], *, is_offline: bool) -> list[Check]:
+    """Return the checks of one source, on disk and of what it asks AWS and Google; `accounts` are those it loaded."""
     location, name = source.location, f"source {source.name}"
     checks = [] if isinstance(location, S3Location) else [_check_on_disk(name, location)]
+    if source.projects:
+        checks += _check_projects(name, source, accounts, is_offline=is_offline)
     if not (_is_in_s3(source) or source.organizations):
         return checks
     if is_offline:
@@ -66,8 +72,46 @@ def _check_anywhere(source: SourceSettings, *, is_offline: bool) -> list[Check]:
     return [*checks, *(_as_check(name, finding) for finding in probe_source(source))]
 
 
+def _loaded_accounts(config: Config) -> dict[str, list[str]]:
+    """Return the billing accounts that each source has published, as far as a source asks for their projects."""
+    if not any(source.projects for source in config.sources) or not config.publish.is_file():
+        return {}
+    from ingest.projects import loaded_accounts
+    from overrun.exits import CommandFailed
+    from overrun.published import open_copy
+    from sql.errors import WarehouseLocked
+
+    try:
+        with open_copy(config.publish) as copy:
+            return {source.name: loaded_accounts(copy, source.name) for source in config.sources if source.projects}
+    except (WarehouseLocked, CommandFailed):
+        return {}
+
+
+def _check_projects(name: str, source: SourceSettings, accounts: Sequence[str], *, is_offline: bool) -> list[Check]:
+    """Return whether Cloud Billing lists the projects of a source's billing accounts."""
+    if is_offline:
+        return [well(name, "Cloud Billing is not asked offline")]
+    from ingest.gcp.probe import probe_projects
+
+    return [_as_check(name, finding) for finding in probe_projects(source.billing, accounts)]
+
+
+def _check_prices(config: Config, *, is_offline: bool) -> Iterator[Check]:
+    """Yield whether Google's catalogue answers, where the configuration asks for prices."""
+    if not config.prices.services:
+        return
+    if is_offline:
+        yield well("prices", "the Cloud Billing catalogue is not asked offline")
+        return
+    from ingest.gcp.probe import probe_prices
+
+    for finding in probe_prices(config.prices.access, config.prices.services):
+        yield _as_check("prices", finding)
+
+
 def _as_check(name: str, finding: Finding) -> Check:
-    """Return a finding about AWS as a check; a night without its export ends with 3."""
+    """Return a finding about a provider as a check; a night without its export ends with 3."""
     code = Exit.SOURCE if finding.level == "fail" else Exit.DONE
     return Check(name=name, level=finding.level, message=finding.message, hint=finding.hint, code=code)
 

@@ -20,15 +20,17 @@ from alerts.run import DeliveryReport, conclude, deliver
 from analysis.run import analyse
 from ingest.accounts import refresh_accounts
 from ingest.conversion import mark_converted, needs_rebuild
-from ingest.errors import AccountsUnlisted, IngestError
+from ingest.errors import IngestError, Unlisted
 from ingest.ledger import LoadRecord
+from ingest.prices import refresh_prices
+from ingest.projects import refresh_projects
 from ingest.rebuild import rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
 from overrun.exits import Exit, code_of, worst
 from overrun.settings_tables import Organisation, settings_rows
-from sql.contract import ACCOUNT, ACCOUNT_TAG
+from sql.contract import ACCOUNT, ACCOUNT_TAG, PROJECT
 from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.excerpt import publish_excerpt
 from sql.files import make_directory, remove, remove_tree, temporary_beside
@@ -64,8 +66,8 @@ class NightReport:
     """What a run came to, step by step; None for a step that was not taken."""
 
     ingested: IngestReport | None = None
-    unlisted: list[AccountsUnlisted] = field(default_factory=list)
-    """Organisations that did not list their accounts: noted, and no failure."""
+    unlisted: list[Unlisted] = field(default_factory=list)
+    """Names, projects and prices that were not listed: noted, and no failure."""
     built: BuildReport | None = None
     analysed: bool | None = None
     published: list[PublishReport] = field(default_factory=list)
@@ -183,9 +185,24 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
             rows=load.rows_loaded,
         )
         _tell_of_gap(load, night.options.as_of)
-    night.report.unlisted = refresh_accounts(warehouse, night.config.sources, night.options.say)
-    for refusal in night.report.unlisted:
-        log.warning("accounts_not_listed", source=refusal.source, reason=str(refusal), hint=refusal.hint)
+    _refresh_listed(night, warehouse)
+
+
+def _refresh_listed(night: Run, warehouse: Warehouse) -> None:
+    """Ask for names of accounts, projects and prices, and tell what was not listed."""
+    config, say = night.config, night.options.say
+    today = night.options.now.astimezone(UTC).date()
+    accounts = refresh_accounts(warehouse, config.sources, say)
+    projects = refresh_projects(warehouse, config.sources, say)
+    prices = refresh_prices(warehouse, config.prices, today, say)
+    night.report.unlisted = [*accounts, *projects, *prices]
+    for event, refusals in (
+        ("accounts_not_listed", accounts),
+        ("projects_not_listed", projects),
+        ("prices_not_listed", prices),
+    ):
+        for refusal in refusals:
+            structlog.get_logger().warning(event, source=refusal.source, reason=str(refusal), hint=refusal.hint)
 
 
 def _tell_of_gap(load: LoadRecord, as_of: date) -> None:
@@ -209,7 +226,10 @@ def _tell_of_gap(load: LoadRecord, as_of: date) -> None:
 def build_step(night: Run, warehouse: Warehouse) -> None:
     """Write the settings tables, build what changed, draw conclusions."""
     organisation = Organisation(
-        accounts=warehouse.rows(f"select * from {ACCOUNT.full_name}"),
+        accounts=warehouse.rows(
+            f"select * from {ACCOUNT.full_name} union all"
+            f" select source, sub_account_id, min(sub_account_name) from {PROJECT.full_name} group by all"
+        ),
         tags=warehouse.rows(f"select * from {ACCOUNT_TAG.full_name}"),
     )
     rows = settings_rows(night.config, night.options.as_of, retired_sources(warehouse, night.config), organisation)

@@ -17,7 +17,7 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organisation:
-    """Rows of `ops.account` and `ops.account_tag`, which are those of the settings tables that models read."""
+    """Rows of `ops.account`, `ops.account_tag` and `ops.project`, as the settings tables that models read."""
 
     accounts: Sequence[Row] = ()
     tags: Sequence[Row] = ()
@@ -32,7 +32,7 @@ def settings_rows(
     retired_sources: Iterable[tuple[str, str | None, int]] = (),
     organisation: Organisation = NO_ORGANISATION,
 ) -> dict[str, list[Row]]:
-    """Return the rows of every table in `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order.
+    """Return the rows of `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order, prices apart.
 
     `retired_sources` are (name, kind, settle_days) of sources whose charges are kept though the file no longer names
     them; one that the file does name is not retired. `organisation` is what the provider says of accounts.

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.errors import AccountsUnlisted
+from ingest.errors import AccountsUnlisted, PricesUnlisted, ProjectsUnlisted
 from ingest.landing import LandedSource, count_landed
 from overrun.published import has_relation, open_copy
 from sql.errors import DirectoryUnwritable
@@ -86,13 +86,18 @@ class SourceStatus:
     oddities: tuple[Oddity, ...] = ()
     settlement: tuple[MonthStatus, ...] = ()
     """The newest month first; nothing before the first build."""
+    silent_projects: tuple[str, ...] = ()
+    """Projects with billing enabled that have no charges in the last loaded month."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnlistedAccounts:
-    """A source whose organisation has not listed its accounts in the last `runs` runs that asked; why, in the last."""
+class UnlistedNote:
+    """What has not been listed in the last `runs` runs that asked; why, in the last."""
 
-    source: str
+    kind: str
+    """Name of the error: AccountsUnlisted, ProjectsUnlisted or PricesUnlisted."""
+    source: str | None
+    """None for prices, which belong to no source."""
     runs: int
     message: str
     hint: str | None
@@ -118,7 +123,7 @@ class Status:
     failed: tuple[RunStatus, ...] = ()
     """Runs whose problems are not made up for by a later one."""
     sources: tuple[SourceStatus, ...] = ()
-    unlisted: tuple[UnlistedAccounts, ...] = ()
+    unlisted: tuple[UnlistedNote, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     waiting: tuple[OutboxMessage, ...] = ()
     dead: tuple[OutboxMessage, ...] = ()
@@ -135,7 +140,7 @@ class _FromState:
 
     runs: list[Run] = field(default_factory=list)
     problems: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
-    unlisted: tuple[UnlistedAccounts, ...] = ()
+    unlisted: tuple[UnlistedNote, ...] = ()
     copies: tuple[CopyStatus, ...] = ()
     outbox: list[OutboxMessage] = field(default_factory=list)
     partly: list[OutboxMessage] = field(default_factory=list)
@@ -193,28 +198,34 @@ def _read_state(config: Config) -> _FromState:
         )
 
 
+_NOTES = (AccountsUnlisted.__name__, ProjectsUnlisted.__name__, PricesUnlisted.__name__)
+"""Codes of what is noted, and no failure."""
+
+
 def _failures(state: StateStore, run_id: str) -> tuple[Problem, ...]:
-    """Return the problems of a run that are failures: accounts that were not listed are none."""
-    return tuple(problem for problem in state.problems(run_id) if problem.code != AccountsUnlisted.__name__)
+    """Return the problems of a run that are failures: what was not listed is none."""
+    return tuple(problem for problem in state.problems(run_id) if problem.code not in _NOTES)
 
 
-def _unlisted(state: StateStore, runs: Sequence[Run]) -> tuple[UnlistedAccounts, ...]:
-    """Return the sources whose accounts the last run that asked could not list, and in how many in a row."""
+def _unlisted(state: StateStore, runs: Sequence[Run]) -> tuple[UnlistedNote, ...]:
+    """Return what the last run that asked could not list, and in how many in a row."""
     asking = [run.run_id for run in runs if run.command in {"nightly", "ingest"} and run.finished_at is not None]
-    noted: dict[str, dict[str, tuple[str, str | None]]] = {}
-    for run_id, source, message, hint in state.rows(
-        "select run_id, source, message, hint from problem where code = ?", (AccountsUnlisted.__name__,)
+    noted: dict[str, dict[tuple[str, str | None], tuple[str, str | None]]] = {}
+    for run_id, kind, source, message, hint in state.rows(
+        f"select run_id, code, source, message, hint from problem where code in ({', '.join('?' * len(_NOTES))})",
+        _NOTES,
     ):
-        noted.setdefault(run_id, {})[source] = (message, hint)
+        noted.setdefault(run_id, {})[kind, source] = (message, hint)
     latest = noted.get(asking[0], {}) if asking else {}
     return tuple(
-        UnlistedAccounts(
+        UnlistedNote(
+            kind=kind,
             source=source,
-            runs=_in_a_row([source in noted.get(run_id, {}) for run_id in asking]),
+            runs=_in_a_row([(kind, source) in noted.get(run_id, {}) for run_id in asking]),
             message=message,
             hint=hint,
         )
-        for source, (message, hint) in latest.items()
+        for (kind, source), (message, hint) in latest.items()
     )
 
 
@@ -290,8 +301,15 @@ def _read_sources(warehouse: Warehouse, config: Config, as_of: date) -> list[Sou
         else SourceStatus(source=name, kind=configured[name])
         for name in names
     ]
-    settlement = _settlement(warehouse)
-    return [replace(source, settlement=settlement.get(source.source, ())) for source in sources]
+    settlement, silent = _settlement(warehouse), _silent_projects(warehouse)
+    return [
+        replace(
+            source,
+            settlement=settlement.get(source.source, ()),
+            silent_projects=silent.get(source.source, ()),
+        )
+        for source in sources
+    ]
 
 
 def _source(
@@ -335,6 +353,21 @@ def _freshness(warehouse: Warehouse) -> dict[str, tuple[object, ...]]:
         "select source, last_usage_date, complete_through, days_behind, as_of from marts.data_freshness"
     )
     return {str(row[0]): tuple(row[1:]) for row in rows}
+
+
+def _silent_projects(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
+    """Return the enabled projects of each source without a charge in its last loaded month; none before a build."""
+    if not (has_relation(warehouse, "ops.project") and has_relation(warehouse, "core.attribution")):
+        return {}
+    rows = warehouse.rows(
+        "with last as (select source, max(billing_month) as billing_month from ops.load where is_current group by 1)"
+        " select source, list(distinct sub_account_id order by sub_account_id) from ops.project as listed"
+        " inner join last using (source)"
+        " where is_enabled and not exists (select 1 from core.attribution as charged where charged.source = last.source"
+        " and charged.billing_month = last.billing_month and charged.sub_account_id = listed.sub_account_id)"
+        " group by source"
+    )
+    return {str(source): tuple(map(str, names)) for source, names in rows if isinstance(names, list)}
 
 
 def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:

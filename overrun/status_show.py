@@ -14,7 +14,7 @@ from overrun.status_read import (
     RunStatus,
     SourceStatus,
     Status,
-    UnlistedAccounts,
+    UnlistedNote,
 )
 from overrun.terminal import UNKNOWN, print_table, size_text
 from sql.text import shortened, visible
@@ -29,6 +29,7 @@ ODDITIES_SHOWN = 5
 PROBLEMS_SHOWN = 10
 MESSAGES_SHOWN = 5
 MONTHS_SHOWN = 3
+PROJECTS_SHOWN = 10
 _TEXT_LIMIT = 300
 
 
@@ -165,22 +166,43 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
                 f"effective cost is unproven in {_counted(source.months_unproven, 'month')}: see"
                 " amortisation_gap_cost in marts.reconciliation"
             )
+        if source.silent_projects:
+            lines.append(_silent(source))
         if lines:
             yield from ("", f"In what is loaded of {source.source}")
             yield from (f"  {line}" for line in lines)
 
 
-def _unlisted(unlisted: Sequence[UnlistedAccounts]) -> Iterator[str]:
-    """Yield which organisations did not list their accounts, and why."""
-    for accounts in unlisted:
+def _silent(source: SourceStatus) -> str:
+    """Say which enabled projects have no charges."""
+    names, count = source.silent_projects, len(source.silent_projects)
+    shown = ", ".join(shortened(name, 60) for name in names[:PROJECTS_SHOWN])
+    more = f" and {count - PROJECTS_SHOWN} more" if count > PROJECTS_SHOWN else ""
+    has = "has" if count == 1 else "have"
+    return (
+        f"{_counted(count, 'project')} with billing enabled {has} no charges in {_month(source.last_month)}:"
+        f" {shown}{more}"
+    )
+
+
+def _unlisted(unlisted: Sequence[UnlistedNote]) -> Iterator[str]:
+    """Yield what was not listed, and why."""
+    for item in unlisted:
+        what, stays = _UNLISTED[item.kind]
+        of = f" of {item.source}" if item.source else ""
         yield ""
-        yield (
-            f"Accounts of {accounts.source} not listed in {_counted(accounts.runs, 'run')}: names and tags are those"
-            " that were listed last"
-        )
-        yield f"  warning: {shortened(accounts.message, _TEXT_LIMIT)}"
-        if accounts.hint:
-            yield f"  hint: {shortened(accounts.hint, _TEXT_LIMIT)}"
+        yield f"{what}{of} not listed in {_counted(item.runs, 'run')}: {stays} those that were listed last"
+        yield f"  warning: {shortened(item.message, _TEXT_LIMIT)}"
+        if item.hint:
+            yield f"  hint: {shortened(item.hint, _TEXT_LIMIT)}"
+
+
+_UNLISTED = {
+    "AccountsUnlisted": ("Accounts", "names and tags are"),
+    "ProjectsUnlisted": ("Projects", "names are"),
+    "PricesUnlisted": ("Prices", "prices are"),
+}
+"""What each kind of note is about, and what stands."""
 
 
 def _oddity(oddity: Oddity) -> str:
@@ -252,10 +274,9 @@ def status_as_json(status: Status) -> dict[str, object]:
         "runs": [_run_json(run) for run in status.runs],
         "failed": [_run_json(run) for run in status.failed],
         "sources": [_source_json(source) for source in status.sources],
-        "unlisted_accounts": [
-            {"source": item.source, "runs": item.runs, "message": item.message, "hint": item.hint}
-            for item in status.unlisted
-        ],
+        "unlisted_accounts": _unlisted_json(status, "AccountsUnlisted"),
+        "unlisted_projects": _unlisted_json(status, "ProjectsUnlisted"),
+        "unlisted_prices": _unlisted_json(status, "PricesUnlisted"),
         "waiting": [_message_json(message) for message in status.waiting],
         "dead": [_message_json(message) for message in status.dead],
         "partly": [_message_json(message) for message in status.partly],
@@ -279,6 +300,14 @@ def status_as_json(status: Status) -> dict[str, object]:
             for copy in status.copies
         ],
     }
+
+
+def _unlisted_json(status: Status, kind: str) -> list[dict[str, object]]:
+    return [
+        {"source": item.source, "runs": item.runs, "message": item.message, "hint": item.hint}
+        for item in status.unlisted
+        if item.kind == kind
+    ]
 
 
 def _run_json(status: RunStatus) -> dict[str, object]:
@@ -320,6 +349,7 @@ def _source_json(source: SourceStatus) -> dict[str, object]:
         "days_behind": source.days_behind,
         "months_without_resource_ids": source.months_without_resource_ids,
         "months_unproven": source.months_unproven,
+        "projects_without_charges": list(source.silent_projects),
         "month_status": [_month_json(month) for month in source.settlement],
         "odd_input": [
             {"rule": odd.rule, "effect": odd.effect, "subject": odd.subject, "rows": odd.rows, "months": odd.months}

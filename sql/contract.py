@@ -345,6 +345,19 @@ ACCOUNT_TAG = Table(
     ),
 )
 
+PROJECT = Table(
+    schema="ops",
+    name="project",
+    description="Projects of Google Cloud as their billing accounts last listed them",
+    columns=(
+        Column("source", "VARCHAR", "Source whose charges they are looked up for"),
+        Column("billing_account_id", "VARCHAR", "Billing account that listed them"),
+        Column("sub_account_id", "VARCHAR", "Project id"),
+        Column("sub_account_name", "VARCHAR", "The name that it is listed under"),
+        Column("is_enabled", "BOOLEAN", "Whether billing is enabled, so that it can be charged for"),
+    ),
+)
+
 SEEN_FILE = Table(
     schema="ops",
     name="seen_file",
@@ -379,7 +392,28 @@ META = Table(
     ),
 )
 
+PRICE = Table(
+    schema="settings",
+    name="price",
+    description="Public prices of GPUs, TPUs, processors and memory, as the provider's catalogue last listed them",
+    columns=(
+        Column("provider", "VARCHAR", "ProviderName"),
+        Column("service_id", "VARCHAR", "Service, as x_ServiceCode of charges"),
+        Column("sku_id", "VARCHAR", "What is sold: SkuId of charges"),
+        Column("description", "VARCHAR", "The provider's own words for it"),
+        Column("region", "VARCHAR", "Region that it is sold in, one row each; null where the catalogue names none"),
+        Column("usage_type", "VARCHAR", "OnDemand, Preemptible, Commit1Yr and so on, as the catalogue has it"),
+        Column("unit", "VARCHAR", "Unit of the price: h, GiBy.h and so on"),
+        Column("tier_start", "DOUBLE", "Amount from which this price counts, in the unit; 0 where there is one price"),
+        Column("currency", "VARCHAR", "ISO 4217 code of the price"),
+        Column("price", MONEY, "Price of one unit"),
+        Column("effective_from", "TIMESTAMP", "First instant at which the price counts, UTC"),
+        Column("fetched_on", "DATE", "Day on which the catalogue listed it, UTC"),
+    ),
+)
+
 SETTINGS_TABLES: tuple[Table, ...] = (
+    PRICE,
     Table(
         schema="settings",
         name="night",
@@ -441,10 +475,10 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     Table(
         schema="settings",
         name="sub_account",
-        description="Names of sub-accounts, from the provider's organisation",
+        description="Names of sub-accounts, from the provider's organisation or billing accounts",
         columns=(
             Column("source", "VARCHAR", "Source whose charges they are for"),
-            Column("sub_account_id", "VARCHAR", "AWS usage account"),
+            Column("sub_account_id", "VARCHAR", "AWS usage account or GCP project id"),
             Column("sub_account_name", "VARCHAR", "Its name"),
         ),
     ),
@@ -543,7 +577,7 @@ BUDGET_STATE = Table(
 
 LEDGER_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, LOAD_INVOICE, LOAD_COMMITMENT, LOAD_RAW_TOTAL)
 """What a load writes besides its part; each has `load_id`."""
-OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, SEEN_FILE, FINGERPRINT, META)
+OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, PROJECT, SEEN_FILE, FINGERPRINT, META)
 ANALYSIS_TABLES = (BUDGET_STATE,)
 SCHEMAS = ("parts", "months", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
 WHOLE = "0001-01-01"

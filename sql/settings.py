@@ -18,7 +18,7 @@ SettingsRows = Mapping[str, Sequence[tuple[object, ...]]]
 
 _TABLES = {table.full_name: table for table in SETTINGS_TABLES}
 _EMPTY = "empty"
-_ROWS_PER_INSERT = 500
+_ROWS_PER_INSERT = 5000
 
 
 def settings_hash(warehouse: Warehouse, table: str) -> str:
@@ -61,12 +61,8 @@ def _content_hash(content: Sequence[tuple[object, ...]]) -> str:
 def _replace(warehouse: Warehouse, table: Table, content: Sequence[tuple[object, ...]], digest: str) -> None:
     """Write one settings table and its hash."""
     warehouse.execute(f"delete from {table.full_name}")
-    width = f"({', '.join('?' for _ in table.columns)})"
+    columns = ", ".join(f"unnest(?::{column.type}[])" for column in table.columns)
     for start in range(0, len(content), _ROWS_PER_INSERT):
-        chunk = content[start : start + _ROWS_PER_INSERT]
-        values = ", ".join(width for _ in chunk)
-        warehouse.execute(
-            f"insert into {table.full_name} values {values}",
-            [value for row in chunk for value in row],
-        )
+        chunk = zip(*content[start : start + _ROWS_PER_INSERT], strict=True)
+        warehouse.execute(f"insert into {table.full_name} select {columns}", [list(values) for values in chunk])
     write_meta(warehouse, f"settings:{table.full_name}", digest)

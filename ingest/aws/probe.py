@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from ingest.aws.errors import Request, aws_errors
 from ingest.aws.manifest import parse_manifest
@@ -18,24 +17,15 @@ from ingest.aws.s3 import Broken, Bucket, S3Object
 from ingest.aws.session import assume_role, client
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.errors import NoIdentity, SourceChanged, SourceUnreadable
+from ingest.finding import Finding, Level
 from ingest.source import AwsAccess, Patience, S3Location, SourceSettings
 
-Level = Literal["ok", "warn", "fail"]
 PATIENCE = Patience(connect_seconds=3, read_seconds=10, attempts=2)
 _ACCOUNT = re.compile(r"\d{12}")
 _MONTH = re.compile(
     r"/(?:billing_period=(\d{4})-(\d{2})|(\d{4})(\d{2})\d{2}-\d{8}|year=(\d{4})/month=(\d{1,2}))/", re.I
 )
 """Folder of one month in the layouts of AWS."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """The answer to one question; the hint is there unless all is well."""
-
-    level: Level
-    message: str
-    hint: str | None = None
 
 
 def probe_source(source: SourceSettings) -> list[Finding]:

@@ -15,7 +15,7 @@ from overrun.exits import Exit, worst
 from overrun.options import Invocation, OverrunCommand, common_options
 
 if TYPE_CHECKING:
-    from ingest.source import SourceSettings
+    from overrun.config import Config
     from overrun.doctor_check import Check
 
 SCHEMA_VERSION = 1
@@ -30,15 +30,16 @@ SCHEMA_VERSION = 1
         "overrun doctor --offline",
         "overrun doctor --json",
         "overrun doctor --print-policy aws",
+        "overrun doctor --print-policy gcp",
     ),
     exits=(Exit.SOURCE, Exit.REFUSED, Exit.UNDELIVERED, Exit.LOCKED),
 )
-@click.option("--offline", is_flag=True, help="Connect to no mail relay and no webhook, and do not ask AWS.")
+@click.option("--offline", is_flag=True, help="Connect to no mail relay or webhook, and ask neither AWS nor Google.")
 @click.option(
     "--print-policy",
     "policy_of",
-    type=click.Choice(["aws"]),
-    help="Print the policy that a night needs there and check nothing: aws, for IAM, as JSON.",
+    type=click.Choice(["aws", "gcp"]),
+    help="Print what a night must be allowed and check nothing: aws, a policy as JSON; gcp, commands that grant roles.",
 )
 @click.option(
     "--kms-key",
@@ -52,11 +53,14 @@ def command(invocation: Invocation, offline: bool, policy_of: str | None, kms_ke
     """Check folders, secrets, disk and lock.
 
     One line for each check: ok, warn or fail, and a hint where something is to be done. Secrets are resolved and never
-    shown; channels are connected to, and nothing is sent. AWS is asked, source by source, for what a night asks it, and
-    each permission that is missing is named. Ends with the code of the worst failure that it
-    finds, and with 0 where there are only warnings.
+    shown; channels are connected to, and nothing is sent. AWS and Google are asked, source by source, for what a
+    night asks them, and each permission or role that is missing is named. Ends with the code of the worst failure that
+    it finds, and with 0 where there are only warnings.
     """
-    if policy_of is not None:
+    if policy_of == "gcp" and not kms_keys:
+        _print_commands(invocation)
+        return Exit.DONE
+    if policy_of == "aws":
         _print_policy(invocation, kms_keys)
         return Exit.DONE
     if kms_keys:
@@ -108,12 +112,26 @@ def _print_policy(invocation: Invocation, kms_keys: tuple[str, ...]) -> None:
     wrong = next((arn for arn in kms_keys if not KMS_KEY.fullmatch(arn)), None)
     if wrong is not None:
         raise click.BadParameter(f"{wrong!r} is not the ARN of a key", param_hint="--kms-key")
-    sources: tuple[SourceSettings, ...] = ()
+    config = _config(invocation)
+    click.echo(json.dumps(reader_policy(config.sources if config else (), kms_keys), indent=2))
+
+
+def _print_commands(invocation: Invocation) -> None:
+    """Print the commands that grant the roles of the configured sources; without any, with placeholders."""
+    from ingest.gcp.policy import Needs, needs_of, reader_commands
+
+    config = _config(invocation)
+    needs = needs_of(config.sources, asks_catalogue=bool(config.prices.services)) if config else Needs()
+    click.echo(reader_commands(needs), nl=False)
+
+
+def _config(invocation: Invocation) -> Config | None:
+    """Return the configuration; where there is none, say that placeholders stand for it."""
     if invocation.config_file.exists():
-        sources = invocation.load().sources
-    elif invocation.verbosity >= 0:
+        return invocation.load()
+    if invocation.verbosity >= 0:
         click.echo(f"there is no {invocation.config_file}: the policy has placeholders", err=True)
-    click.echo(json.dumps(reader_policy(sources, kms_keys), indent=2))
+    return None
 
 
 def _print(check: Check) -> None:

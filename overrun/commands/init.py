@@ -68,6 +68,10 @@ TEMPLATE = """\
 #settle_days = 1
 # aws-export only: ask AWS Organizations for names and tags of accounts each night.
 #organizations = false
+# Kinds of GCP only: ask Cloud Billing for the projects of the loaded billing accounts each night.
+#projects = false
+# HOST:PORT on this machine that Cloud Billing is asked at, without credentials; for tests.
+#billing_endpoint = "127.0.0.1:9070"
 # Source whose months this one takes over.
 #replaces = "aws-old"
 # Earlier name of this source.
@@ -90,6 +94,16 @@ TEMPLATE = """\
 #project = "vision"
 #team = "vision"
 #match = { tag = { project = ["vision*", "detector"] }, account = "2222*" }
+
+[prices]
+# Whether to ask Google's Cloud Billing catalogue for prices of GPUs, TPUs, processors and memory, once a day.
+#gcp = false
+# Ids of the services that are asked for: Compute Engine and Vertex AI.
+#gcp_services = ["6F81-5844-456A", "C7E2-9256-1C43"]
+# Currency that prices are asked for in.
+#currency = "USD"
+# HOST:PORT on this machine that the catalogue is asked at, without credentials; for tests.
+#gcp_endpoint = "127.0.0.1:9070"
 
 # A team and the projects that it owns; a project has one team. Repeat it for more.
 #[[team]]

@@ -303,7 +303,7 @@ def test_a_configuration_without_s3_has_placeholders_for_the_bucket(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--print-policy", "gcp"], "'gcp' is not 'aws'"),
+        (["--print-policy", "azure"], "'azure' is not one of 'aws', 'gcp'"),
         (["--print-policy", "aws", "--kms-key", "alias/mine"], "is not the ARN of a key"),
         (["--kms-key", KEY], "goes with --print-policy"),
     ],

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ingest.aws.probe import Finding, probe_source
+from ingest.aws.probe import probe_source
+from ingest.finding import Finding
 from ingest.source import AwsAccess, S3Location, SourceKind, SourceSettings
 from overrun.cli import main
 from overrun.exits import Exit

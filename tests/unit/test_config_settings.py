@@ -10,7 +10,7 @@ import pytest
 
 from overrun.config import load_config
 from overrun.settings_tables import Row, settings_rows
-from sql.contract import SETTINGS_TABLES
+from sql.contract import PRICE, SETTINGS_TABLES
 from sql.warehouse import Warehouse
 
 TEXT = r"""
@@ -47,10 +47,11 @@ def rows(tmp_path: Path) -> dict[str, list[Row]]:
 
 
 def test_every_settings_table_has_rows_that_fit(rows: dict[str, list[Row]]) -> None:
-    assert set(rows) == {table.full_name for table in SETTINGS_TABLES}
+    tables = [table for table in SETTINGS_TABLES if table != PRICE]
+    assert set(rows) == {table.full_name for table in tables}
     with Warehouse.in_memory() as warehouse:
         warehouse.execute("create schema settings")
-        for table in SETTINGS_TABLES:
+        for table in tables:
             warehouse.execute(table.create_statement())
             marks = ", ".join("?" for _ in table.columns)
             for row in rows[table.full_name]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 
 import pytest
 
@@ -35,6 +36,15 @@ def test_a_table_that_is_not_named_keeps_its_rows_and_an_empty_one_is_emptied() 
         assert replace_settings(warehouse, {TEAMS: []}) == [TEAMS]
         assert warehouse.value(f"select count(*) from {TEAMS}") == 0
         assert settings_hash(warehouse, TEAMS) == never_written
+
+
+def test_amounts_are_written_exactly_beside_nulls_and_other_scales() -> None:
+    amounts = [Decimal("0.000000000001"), Decimal("99999999999999999999999999.999999999999"), Decimal("-2"), None]
+    rows = [("b", str(number), amount) for number, amount in enumerate(amounts)]
+    with make_warehouse() as warehouse:
+        replace_settings(warehouse, {"settings.budget_threshold": rows})
+        read = warehouse.rows("select threshold_amount from settings.budget_threshold order by threshold")
+        assert [row[0] for row in read] == amounts
 
 
 def test_an_unknown_table_is_refused() -> None:

@@ -54,7 +54,7 @@ select
     projects.tag_set_id,
     -- AWS usage account, GCP project
     projects.sub_account_id,
-    -- Name of the sub-account, the last in the alphabet where a month has several; without any, the organisation's
+    -- Name of the sub-account, the last in the alphabet where a month has several; without any, the one listed last
     coalesce(projects.sub_account_name, organisation.sub_account_name) as sub_account_name,
     -- Project that pays; 'unattributed' where nothing names one
     projects.project,
