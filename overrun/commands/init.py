@@ -66,6 +66,9 @@ TEMPLATE = """\
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1
+# Sources of GCP, whose exports name no invoice: days without a change, from the 5th of the next month on, after which a
+# month is final.
+#quiet_days = 7
 # aws-export only: ask AWS Organizations for names and tags of accounts each night.
 #organizations = false
 # Source whose months this one takes over.
