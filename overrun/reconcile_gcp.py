@@ -128,20 +128,23 @@ def report_of(loaded: LoadedMonth, accounts: Sequence[AccountMonth], as_of: date
 
 def _rows(account: AccountMonth) -> Iterator[tuple[object, ...]]:
     def row(
-        line: str, billed: object, cost: Decimal | None = None, credit: Decimal | None = None
+        line: str, billed: Decimal, cost: Decimal | None = None, credit: Decimal | None = None
     ) -> tuple[object, ...]:
-        cells = (shortened(line, _NAME_LIMIT), _cents(cost), _cents(credit), billed)
+        cells = (
+            shortened(line, _NAME_LIMIT),
+            *(None if amount is None else _plain(amount) for amount in (cost, credit, billed)),
+        )
         return (account.billing_account, *cells, account.currency)
 
     for kind in account.cost_types:
-        yield row(kind.name, kind.billed.quantize(CENT), kind.cost, kind.credits)
-    yield row("total", account.billed.quantize(CENT))
+        yield row(kind.name, kind.billed, kind.cost, kind.credits)
+    yield row("total", account.billed)
     for invoice in account.invoices:
-        yield row(f"invoice {invoice.invoice_id}", invoice.amount.quantize(CENT))
+        yield row(f"invoice {invoice.invoice_id}", invoice.amount)
     if account.invoices and account.state == "ties":
-        yield row("rounding", _plain(account.difference))
+        yield row("rounding", account.difference)
     elif account.state != "ties":
-        yield row("difference", _plain(account.difference))
+        yield row("difference", account.difference)
 
 
 def _sentences(month: date, accounts: Sequence[AccountMonth], as_of: date) -> Iterator[str]:
@@ -185,15 +188,10 @@ def _account_json(account: AccountMonth) -> dict[str, object]:
     }
 
 
-def _cents(amount: Decimal | None) -> Decimal | None:
-    return None if amount is None else amount.quantize(CENT)
-
-
-def _plain(amount: Decimal) -> str:
-    """Return an amount with all its digits, cents at least."""
-    text = f"{amount:f}"
-    whole, _, decimals = text.partition(".")
-    return f"{whole}.{decimals.rstrip('0'):0<2}"
+def _plain(amount: Decimal) -> Decimal:
+    """Return an amount with all its digits that are not zero, cents at least."""
+    whole, _, decimals = f"{amount:f}".partition(".")
+    return Decimal(f"{whole}.{decimals.rstrip('0'):0<2}")
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:
