@@ -29,7 +29,9 @@ ranked as (
 )
 
 select
+    -- Source
     ranked.source,
+    -- First day of the invoice month
     ranked.billing_month,
     -- Days from a usage day to the export of its last row: no more than this on 95 % of the month's usage days
     min(ranked.lag_days) as observed_lag_days
