@@ -66,9 +66,6 @@ TEMPLATE = """\
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1
-# Sources of GCP, whose exports name no invoice: days without a change, from the 5th of the next month on, after which a
-# month is final.
-#quiet_days = 7
 # aws-export only: ask AWS Organizations for names and tags of accounts each night.
 #organizations = false
 # Source whose months this one takes over.
@@ -78,6 +75,14 @@ TEMPLATE = """\
 # First month that belongs to this source, and first month that no longer does.
 #from = "2026-01"
 #until = "2027-01"
+
+# A source of Google Cloud, whose exports name no invoice.
+#[[source]]
+#name = "gcp-main"
+#kind = "gcp-export"
+#location = "exports/gcp"
+# Days without a change, from the 5th of the next month on, after which a month is final.
+#quiet_days = 7
 
 [attribution]
 # Tag keys that name the project, after the rules found nothing; the first that has a value wins.
