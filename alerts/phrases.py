@@ -134,7 +134,7 @@ def facts(line: BudgetLine, as_of: date) -> tuple[tuple[str, str], ...]:
         *([("Crossed on", line.crossed_on.isoformat())] if line.crossed_on else []),
         ("Period", period),
         *([("Month", month_text(line))] if line.month_status else []),
-        ("Data complete through", _completeness(line.complete_through, as_of)),
+        ("Data complete through", _completeness(line, as_of)),
         ("Basis", basis_text(line)),
     )
 
@@ -185,12 +185,14 @@ def _money_facts(line: BudgetLine) -> tuple[tuple[str, str], ...]:
     return (("Spent", spent), *limit, *credits)
 
 
-def _completeness(complete_through: date | None, as_of: date) -> str:
-    """Return through when the data is whole, and how far that is from today."""
-    if complete_through is None:
+def _completeness(line: BudgetLine, as_of: date) -> str:
+    """Return through when the data is whole, how far that is from today, and whether days of the period may grow."""
+    if line.complete_through is None:
         return "unknown"
-    day, days_before = complete_through.isoformat(), (as_of - complete_through).days
-    return f"{day} ({counted(days_before, 'day')} before)" if days_before > 0 else day
+    day, days_before = line.complete_through.isoformat(), (as_of - line.complete_through).days
+    distance = f" ({counted(days_before, 'day')} before)" if days_before > 0 else ""
+    is_provisional = line.complete_through + timedelta(days=1) < line.period_end
+    return f"{day}{distance}{'; later days may still grow' if is_provisional else ''}"
 
 
 def _verdict(line: BudgetLine) -> tuple[str, str]:

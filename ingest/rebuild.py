@@ -257,7 +257,9 @@ def _take_over_history(fresh: Warehouse) -> None:
 def _take_over_retired_sources(fresh: Warehouse) -> None:
     """Keep what the old warehouse knows of sources; the next build replaces those that are still configured."""
     with fresh.transaction():
-        _take_over(fresh, next(table for table in SETTINGS_TABLES if table.full_name == "settings.source"), "true")
+        for table in SETTINGS_TABLES:
+            if table.full_name in {"settings.source", "settings.quiet_source"}:
+                _take_over(fresh, table, "true")
 
 
 def _take_over_accounts(fresh: Warehouse) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 SourceKind = Literal["aws-export", "gcp-export", "focus-export"]
+DEFAULT_QUIET_DAYS = 7
+"""For sources of GCP, whose exports name no invoice."""
 DEFAULT_SETTLE_DAYS: dict[SourceKind, int] = {"aws-export": 1, "gcp-export": 2, "focus-export": 2}
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
@@ -96,6 +98,8 @@ class SourceSettings:
     """ISO code that rows without a currency are in; loose AWS files only."""
     settle_days: int = 1
     """Days after which a day's usage counts as complete."""
+    quiet_days: int | None = None
+    """Days without a change after which an ended month is final; None where the export names invoices."""
     replaces: str | None = None
     """Source whose (provider, billing account, month) this one takes over."""
     was: str | None = None

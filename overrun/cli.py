@@ -33,7 +33,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("alert", "overrun.commands.alert:command", "Judge budgets, and send what is due."),
     ("status", "overrun.commands.status:command", "Say what was loaded when, and what failed and why."),
     ("query", "overrun.commands.query:command", "Run SQL on the copy for people."),
-    ("reconcile", "overrun.commands.reconcile:command", "Compare an AWS source with Cost Explorer."),
+    ("reconcile", "overrun.commands.reconcile:command", "Compare a source with Cost Explorer, or with invoices."),
     ("rebuild", "overrun.commands.rebuild:command", "Make the warehouse anew from landed files."),
     ("source", "overrun.commands.source:command", "Drop the charges of a source that is configured no more."),
     ("demo", "overrun.commands.demo:command", "Write sample exports and run two nights on them."),

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
 from ingest.prices import PriceSettings
-from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, BillingAccess, S3Location, SourceSettings
+from ingest.source import (
+    DEFAULT_QUIET_DAYS,
+    DEFAULT_SETTLE_DAYS,
+    AwsAccess,
+    BillingAccess,
+    S3Location,
+    SourceSettings,
+)
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config import (
@@ -90,6 +97,7 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         period=table.period or default_period,
         currency=table.currency,
         settle_days=settle_days,
+        quiet_days=_quiet_days(table),
         replaces=table.replaces,
         was=table.was,
         from_month=values.parse_month(table.from_) if table.from_ else None,
@@ -106,6 +114,12 @@ def _prices(table: schema.PricesTable) -> PriceSettings:
         currency=table.currency,
         access=BillingAccess(endpoint=table.gcp_endpoint),
     )
+
+
+def _quiet_days(table: schema.SourceTable) -> int | None:
+    if not table.kind.startswith("gcp-"):
+        return None
+    return DEFAULT_QUIET_DAYS if table.quiet_days is None else table.quiet_days
 
 
 def _prepaid_capacity(table: schema.PrepaidCapacityTable) -> PrepaidCapacity:

@@ -135,6 +135,8 @@ class SourceTable(Table):
     """Currency of AWS files without a manifest that carry none."""
     settle_days: Annotated[int, Field(ge=0, le=60)] | None = None
     """Days after which a day's usage counts as complete; default 1 for aws-export, else 2."""
+    quiet_days: Annotated[int, Field(ge=1, le=90)] | None = None
+    """Sources of GCP: days without a change, from the 5th of the next month on, until a month is final; default 7."""
     replaces: Name | None = None
     """Source whose months this one takes over."""
     was: Name | None = None

@@ -29,7 +29,8 @@ from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
 from overrun.config import Config
 from overrun.exits import Exit, code_of, worst
-from overrun.settings_tables import Organisation, settings_rows
+from overrun.invoices import entered_invoices, invoice_rows
+from overrun.settings_tables import Finality, Organisation, settings_rows
 from sql.contract import ACCOUNT, ACCOUNT_TAG, PROJECT
 from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.excerpt import publish_excerpt
@@ -232,7 +233,13 @@ def build_step(night: Run, warehouse: Warehouse) -> None:
         ),
         tags=warehouse.rows(f"select * from {ACCOUNT_TAG.full_name}"),
     )
-    rows = settings_rows(night.config, night.options.as_of, retired_sources(warehouse, night.config), organisation)
+    retired = retired_sources(warehouse, night.config)
+    kept = {name for name, _, _ in retired}
+    finality = Finality(
+        invoices=invoice_rows(entered_invoices(night.state)),
+        retired=[row for row in warehouse.rows("select * from settings.quiet_source") if row[0] in kept],
+    )
+    rows = settings_rows(night.config, night.options.as_of, retired, organisation, finality)
     changed = bool(replace_settings(warehouse, rows))
     night.report.built = build(warehouse, progress=night.options.say)
     night.report.analysed = analyse(warehouse)

@@ -44,6 +44,16 @@ def has_relation(warehouse: Warehouse, full_name: str) -> bool:
     return bool(found)
 
 
+def has_column(warehouse: Warehouse, full_name: str, column: str) -> bool:
+    """Return whether there is a table or view `schema.name` with a column; a copy may be of an earlier version."""
+    schema, name = full_name.split(".")
+    found = warehouse.value(
+        "select count(*) from information_schema.columns where table_schema = ? and table_name = ? and column_name = ?",
+        [schema, name, column],
+    )
+    return bool(found)
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of DuckDB's message without the kind of error before it, as a clause."""
     text = next(iter(str(error).strip().splitlines()), type(error).__name__)

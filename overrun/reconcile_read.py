@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation, open_copy
-from sql.contract import LOAD, LOAD_RAW_TOTAL
+from sql.contract import LOAD, LOAD_RAW_TOTAL, LOAD_TOTAL
+from sql.parts import next_month
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 class RawTotal:
     """Sum of one delivered cost column over the rows of one account and line item type, in `currency`."""
 
+    billing_account: str
     account: str
     line_item_type: str
     metric: str
@@ -37,15 +39,18 @@ class LoadedMonth:
     totals: tuple[RawTotal, ...]
 
 
-def read_loaded_month(copy: Path, source: str, month: date | None) -> LoadedMonth:
-    """Return the raw totals of `month`, the last loaded one where it is None; raises CommandFailed without any."""
+def read_loaded_month(copy: Path, source: str, month: date | None, *, ended_by: date | None = None) -> LoadedMonth:
+    """Return the raw totals of `month`; raises CommandFailed without any.
+
+    Where it is None: of the last loaded month, or of the last one that has ended on the day `ended_by`, if any has.
+    """
     with open_copy(copy) as warehouse:
         months = _months(warehouse, source)
         if not months:
             raise CommandFailed(
                 f"nothing of source {source} is loaded", code=Exit.USAGE, hint="run overrun nightly once"
             )
-        chosen = months[-1] if month is None else month
+        chosen = _last(months, ended_by) if month is None else month
         if chosen not in months:
             raise CommandFailed(
                 f"{chosen:%Y-%m} of source {source} is not loaded",
@@ -62,6 +67,29 @@ def read_loaded_month(copy: Path, source: str, month: date | None) -> LoadedMont
     return LoadedMonth(source=source, month=chosen, totals=totals)
 
 
+def read_billed_accounts(copy: Path, source: str) -> dict[date, dict[str, set[str]]]:
+    """Return the currencies of each billing account in each loaded month of a source."""
+    found: dict[date, dict[str, set[str]]] = {}
+    with open_copy(copy) as warehouse:
+        if not has_relation(warehouse, LOAD_TOTAL.full_name):
+            return found
+        rows = warehouse.rows(
+            "select distinct load.billing_month, total.billing_account_id, total.billing_currency"
+            f" from {LOAD_TOTAL.full_name} as total inner join {LOAD.full_name} as load using (load_id)"
+            " where load.is_current and load.source = ?",
+            [source],
+        )
+    for month, account, currency in rows:
+        if isinstance(month, date):
+            found.setdefault(month, {}).setdefault(str(account), set()).add(str(currency))
+    return found
+
+
+def _last(months: list[date], ended_by: date | None) -> date:
+    ended = [month for month in months if ended_by is None or next_month(month) <= ended_by]
+    return ended[-1] if ended else months[-1]
+
+
 def _months(warehouse: Warehouse, source: str) -> list[date]:
     """Return the loaded months of a source, in order."""
     if not has_relation(warehouse, LOAD.full_name):
@@ -76,7 +104,8 @@ def _totals(warehouse: Warehouse, source: str, month: date) -> tuple[RawTotal, .
     if not has_relation(warehouse, LOAD_RAW_TOTAL.full_name):
         return ()
     rows = warehouse.rows(
-        "select raw.sub_account_id, raw.line_item_type, raw.metric, raw.billing_currency, sum(raw.amount)"
+        "select raw.billing_account_id, raw.sub_account_id, raw.line_item_type, raw.metric, raw.billing_currency,"
+        " sum(raw.amount)"
         f" from {LOAD_RAW_TOTAL.full_name} as raw inner join {LOAD.full_name} as load using (load_id)"
         " where load.is_current and load.source = ? and load.billing_month = ? and raw.amount is not null"
         " group by all order by all",
@@ -84,11 +113,12 @@ def _totals(warehouse: Warehouse, source: str, month: date) -> tuple[RawTotal, .
     )
     return tuple(
         RawTotal(
+            billing_account=str(billing_account or ""),
             account=str(account or ""),
             line_item_type=str(line_item_type or ""),
             metric=str(metric),
             currency=str(currency or ""),
             amount=Decimal(str(amount)),
         )
-        for account, line_item_type, metric, currency, amount in rows
+        for billing_account, account, line_item_type, metric, currency, amount in rows
     )

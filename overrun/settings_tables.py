@@ -26,21 +26,38 @@ class Organisation:
 NO_ORGANISATION = Organisation()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finality:
+    """What says that months of exports without invoices are final, besides the configuration."""
+
+    invoices: Sequence[Row] = ()
+    """Entered invoices, as rows of `settings.invoice`."""
+    retired: Sequence[Row] = ()
+    """Rows of `settings.quiet_source` as they were last written: those of sources no longer configured stay."""
+
+
+NO_FINALITY = Finality()
+
+
 def settings_rows(
     config: Config,
     as_of: date,
     retired_sources: Iterable[tuple[str, str | None, int]] = (),
     organisation: Organisation = NO_ORGANISATION,
+    finality: Finality = NO_FINALITY,
 ) -> dict[str, list[Row]]:
     """Return the rows of `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order, prices apart.
 
     `retired_sources` are (name, kind, settle_days) of sources whose charges are kept though the file no longer names
-    them; one that the file does name is not retired. `organisation` is what the provider says of accounts.
+    them; one that the file does name is not retired. `organisation` is what the provider says of accounts, `finality`
+    what people say of invoices.
     """
     attribution = config.attribution
     return {
         "settings.night": [(as_of,)],
         "settings.source": _sources(config, retired_sources),
+        "settings.quiet_source": _quiet_sources(config, finality.retired),
+        "settings.invoice": list(finality.invoices),
         "settings.attribution_rule": _numbered_rules(attribution.rules),
         "settings.attribution_condition": _conditions(attribution.rules),
         "settings.attribution_tag": [
@@ -81,6 +98,14 @@ def _sources(config: Config, retired: Iterable[tuple[str, str | None, int]]) -> 
     return [
         *((source.name, source.kind, source.settle_days, False) for source in config.sources),
         *((name, kind, settle_days, True) for name, kind, settle_days in retired if name not in present),
+    ]
+
+
+def _quiet_sources(config: Config, earlier: Iterable[Row]) -> list[Row]:
+    present = {source.name for source in config.sources}
+    return [
+        *((source.name, source.quiet_days) for source in config.sources if source.quiet_days is not None),
+        *(row for row in earlier if row[0] not in present),
     ]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import AccountsUnlisted, PricesUnlisted, ProjectsUnlisted
 from ingest.landing import LandedSource, count_landed
-from overrun.published import has_relation, open_copy
+from overrun.published import has_column, has_relation, open_copy
 from sql.errors import DirectoryUnwritable
 from sql.lock import holder
 from sql.state import Problem, Run, StateStore
@@ -63,6 +63,8 @@ class MonthStatus:
     invoicing_entities: int
     entities_invoiced: int
     was_final_at: datetime | None
+    final_by: str | None = None
+    """invoice ids, entered invoice or quiet days; None where nothing makes it final."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,10 @@ class SourceStatus:
     last_loaded_at: datetime | None = None
     last_usage_date: date | None = None
     complete_through: date | None = None
+    provisional_from: date | None = None
+    """First day that may still grow."""
+    observed_lag_days: int | None = None
+    """Days from usage to its export, on 95 % of the days of the latest loaded month."""
     days_behind: int | None = None
     state: str = "no data"
     is_retired: bool = False
@@ -321,7 +327,7 @@ def _source(
     as_of: date,
 ) -> SourceStatus:
     """Put together what ledger and `marts.data_freshness` say about one source."""
-    usage, complete, behind, judged_on = freshness if freshness is not None else (None, None, None, None)
+    usage, complete, behind, judged_on, provisional, lag = freshness if freshness is not None else (None,) * 6
     days_behind = _number(behind) if behind is not None else None
     if days_behind is not None and isinstance(judged_on, date):
         days_behind += max((as_of - judged_on) // timedelta(days=1), 0)
@@ -336,6 +342,8 @@ def _source(
         last_loaded_at=load[5].replace(tzinfo=UTC) if isinstance(load[5], datetime) else None,
         last_usage_date=_date(usage),
         complete_through=_date(complete),
+        provisional_from=_date(provisional),
+        observed_lag_days=None if lag is None else _number(lag),
         days_behind=days_behind,
         state="no usage" if days_behind is None else "late" if is_late else "fresh",
         is_retired=kind is None,
@@ -346,11 +354,15 @@ def _source(
 
 
 def _freshness(warehouse: Warehouse) -> dict[str, tuple[object, ...]]:
-    """Return (last usage, complete through, days behind, judged on) of each source; nothing before the first build."""
-    if not has_relation(warehouse, "marts.data_freshness"):
+    """Return last usage, complete through, days behind, judged on, provisional from and observed lag of each source.
+
+    Nothing before the first build, or where an earlier version made the copy.
+    """
+    if not has_column(warehouse, "marts.data_freshness", "provisional_from"):
         return {}
     rows = warehouse.rows(
-        "select source, last_usage_date, complete_through, days_behind, as_of from marts.data_freshness"
+        "select source, last_usage_date, complete_through, days_behind, as_of, provisional_from, observed_lag_days"
+        " from marts.data_freshness"
     )
     return {str(row[0]): tuple(row[1:]) for row in rows}
 
@@ -372,14 +384,14 @@ def _silent_projects(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
 
 def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:
     """Return how settled the months of each source are, newest first; nothing before the first build."""
-    if not has_relation(warehouse, "marts.month_status"):
+    if not has_column(warehouse, "marts.month_status", "final_by"):
         return {}
     rows = warehouse.rows(
-        "select source, billing_month, status, invoicing_entities, entities_invoiced, was_final_at"
+        "select source, billing_month, status, invoicing_entities, entities_invoiced, was_final_at, final_by"
         " from marts.month_status order by source, billing_month desc"
     )
     found: dict[str, list[MonthStatus]] = {}
-    for source, month, status, entities, invoiced, was_final_at in rows:
+    for source, month, status, entities, invoiced, was_final_at, final_by in rows:
         if isinstance(month, date):
             found.setdefault(str(source), []).append(
                 MonthStatus(
@@ -388,6 +400,7 @@ def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:
                     invoicing_entities=_number(entities),
                     entities_invoiced=_number(invoiced),
                     was_final_at=was_final_at.replace(tzinfo=UTC) if isinstance(was_final_at, datetime) else None,
+                    final_by=None if final_by is None else str(final_by),
                 )
             )
     return {source: tuple(months) for source, months in found.items()}

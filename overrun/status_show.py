@@ -124,13 +124,24 @@ def _settlement(sources: Sequence[SourceStatus]) -> Iterator[str]:
         restated = [month for month in source.settlement if month.status == "restated"]
         if restated:
             yield f"  {source.source}: restated after it was final: {', '.join(map(_restated, restated))}"
+        if source.provisional_from is not None:
+            yield f"  {source.source}: {_provisional(source.provisional_from, source.observed_lag_days)}"
 
 
 def _month_status(month: MonthStatus) -> str:
     """Return `2026-10 estimated (1 of 2 entities invoiced)`."""
     is_partly = month.status == "estimated" and month.entities_invoiced
     share = f" ({month.entities_invoiced} of {month.invoicing_entities} entities invoiced)" if is_partly else ""
-    return f"{_month(month.billing_month)} {month.status}{share}"
+    # Each charge naming its invoice is the usual way, and not worth a word.
+    is_otherwise = month.status == "final" and month.final_by not in {None, "invoice ids"}
+    reason = f" ({month.final_by})" if is_otherwise else ""
+    return f"{_month(month.billing_month)} {month.status}{share}{reason}"
+
+
+def _provisional(day: date, lag_days: int | None) -> str:
+    """Return `usage from 2026-11-19 on may still grow (exported within 2 days of the usage, as observed)`."""
+    observed = "" if lag_days is None else f" (exported within {_counted(lag_days, 'day')} of the usage, as observed)"
+    return f"usage from {day} on may still grow{observed}"
 
 
 def _restated(month: MonthStatus) -> str:
@@ -346,6 +357,8 @@ def _source_json(source: SourceStatus) -> dict[str, object]:
         "last_loaded_at": _instant(source.last_loaded_at),
         "last_usage_date": _day(source.last_usage_date),
         "complete_through": _day(source.complete_through),
+        "provisional_from": _day(source.provisional_from),
+        "observed_lag_days": source.observed_lag_days,
         "days_behind": source.days_behind,
         "months_without_resource_ids": source.months_without_resource_ids,
         "months_unproven": source.months_unproven,
@@ -365,6 +378,7 @@ def _month_json(month: MonthStatus) -> dict[str, object]:
         "invoicing_entities": month.invoicing_entities,
         "entities_invoiced": month.entities_invoiced,
         "was_final_at": _instant(month.was_final_at),
+        "final_by": month.final_by,
     }
 
 

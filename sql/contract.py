@@ -314,10 +314,14 @@ LOAD_RAW_TOTAL = Table(
     columns=(
         Column("load_id", "VARCHAR", "Load"),
         Column("billing_account_id", "VARCHAR", "Payer"),
-        Column("sub_account_id", "VARCHAR", "Account that used"),
-        Column("line_item_type", "VARCHAR", "AWS line item type; ChargeCategory of a FOCUS export"),
+        Column("sub_account_id", "VARCHAR", "Account or project that used"),
+        Column("line_item_type", "VARCHAR", "AWS line item type; GCP cost type; ChargeCategory of a FOCUS export"),
         Column("billing_currency", "VARCHAR", "Currency of the amount"),
-        Column("metric", "VARCHAR", "UnblendedCost, NetUnblendedCost, AmortizedCost, NetAmortizedCost or BilledCost"),
+        Column(
+            "metric",
+            "VARCHAR",
+            "UnblendedCost, NetUnblendedCost, AmortizedCost, NetAmortizedCost (AWS); BilledCost; Cost, Credits (GCP)",
+        ),
         Column("amount", MONEY, "Sum over the rows"),
     ),
 )
@@ -429,6 +433,28 @@ SETTINGS_TABLES: tuple[Table, ...] = (
             Column("kind", "VARCHAR", "Source kind of the configuration"),
             Column("settle_days", "INTEGER", "Days after which a day's usage counts as complete"),
             Column("is_retired", "BOOLEAN", "True where the configuration no longer names it"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="quiet_source",
+        description="Sources whose exports name no invoice: a month is final by an entered invoice or by quiet days",
+        columns=(
+            Column("source", "VARCHAR", "Name"),
+            Column("quiet_days", "INTEGER", "Days without a change, from the 5th of the next month on"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="invoice",
+        description="Invoices that people entered, for exports that name none",
+        columns=(
+            Column("invoice_id", "VARCHAR", "Number of the invoice, or made from the other columns"),
+            Column("billing_month", "DATE", "Invoice month"),
+            Column("billing_account_id", "VARCHAR", "Payer"),
+            Column("billing_currency", "VARCHAR", "Currency of the amount"),
+            Column("invoice_amount", MONEY, "Total of the invoice, tax included"),
+            Column("entered_at", "TIMESTAMP", "When it was first entered, UTC"),
         ),
     ),
     Table(

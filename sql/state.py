@@ -1,6 +1,7 @@
 """The state store: what people and other processes must be able to write while a night runs, and no rebuild touches.
 
-It holds runs and their problems, what was published, what each route has been told, and the outbox. It is the only
+It holds runs and their problems, what was published, what each route has been told, the outbox, and the invoices that
+people entered. It is the only
 place that opens SQLite. A second process may write at the same time (WAL mode, ten seconds of patience). Every
 statement passes a waypoint, so that the crash tests reach each of them.
 
@@ -53,7 +54,12 @@ _FIRST_VERSION = (
         delivery_id integer primary key, outbox_id integer not null references outbox (id), at text not null,
         outcome text not null check (outcome in ('interrupted', 'sent', 'delayed', 'dead')), detail text) strict""",
 )
-_MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST_VERSION,)
+_ENTERED_INVOICES = (
+    """create table invoice (
+        invoice_id text primary key, billing_month text not null, billing_account_id text not null,
+        billing_currency text not null, amount text not null, entered_at text not null) strict""",
+)
+_MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST_VERSION, _ENTERED_INVOICES)
 STATE_VERSION = len(_MIGRATIONS)
 """`user_version` of a file that this program reads and writes; each migration raises it by one."""
 

@@ -80,6 +80,14 @@ TEMPLATE = """\
 #from = "2026-01"
 #until = "2027-01"
 
+# A source of Google Cloud, whose exports name no invoice.
+#[[source]]
+#name = "gcp-main"
+#kind = "gcp-export"
+#location = "exports/gcp"
+# Days without a change, from the 5th of the next month on, after which a month is final.
+#quiet_days = 7
+
 [attribution]
 # Tag keys that name the project, after the rules found nothing; the first that has a value wins.
 #project_tags = ["project", "Project"]

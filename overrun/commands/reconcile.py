@@ -1,11 +1,14 @@
-"""`overrun reconcile`: what is loaded of an AWS source against what AWS Cost Explorer says."""
+"""`overrun reconcile`: what is loaded of a source against what AWS Cost Explorer, or invoices of GCP, say."""
 
 from __future__ import annotations
 
 import json
 import sys
-from datetime import date, datetime
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,12 +19,17 @@ if TYPE_CHECKING:
     from ingest.aws.cost_explorer import CostExplorerAnswer
     from ingest.source import SourceSettings
     from overrun.config import Config
+    from overrun.invoices import Invoice
 
 
 @click.command(
     "reconcile",
     cls=OverrunCommand,
-    examples=("overrun reconcile aws-main", "overrun reconcile aws-main --month 2026-10 --all"),
+    examples=(
+        "overrun reconcile aws-main --month 2026-10 --all",
+        "overrun reconcile gcp-main --invoices invoices.csv",
+        'overrun reconcile gcp-main --invoice "202610 01ABCD-2345EF-6789AB 1234.56 USD 5012345678"',
+    ),
     exits=(Exit.FINDINGS, Exit.SOURCE, Exit.LOCKED),
 )
 @click.argument("source")
@@ -29,37 +37,203 @@ if TYPE_CHECKING:
     "--month",
     type=click.DateTime(["%Y-%m"]),
     metavar="MONTH",
-    help="Month to compare, YYYY-MM; default the last that is loaded.",
+    help="Month to compare, YYYY-MM; default the last that is loaded, of GCP the last of them that has ended.",
 )
-@click.option("--all", "shows_all", is_flag=True, help="Show the lines that tie, too.")
+@click.option("--all", "shows_all", is_flag=True, help="AWS: show the lines that tie, too.")
+@click.option(
+    "--invoices",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="GCP: keep the invoice totals of a CSV file: month, billing account, invoice id, currency, amount.",
+)
+@click.option(
+    "--invoice",
+    "typed",
+    multiple=True,
+    metavar="TEXT",
+    help='GCP: keep one invoice total: "YYYYMM ACCOUNT AMOUNT CURRENCY [ID]". Repeat it for more.',
+)
+@click.option("--list", "lists", is_flag=True, help="GCP: show the invoices that are kept, of every source.")
+@click.option("--remove", "removed", multiple=True, metavar="ID", help="GCP: forget a kept invoice.")
 @common_options
-def command(invocation: Invocation, source: str, month: datetime | None, shows_all: bool) -> Exit:
-    """Compare what is loaded of an AWS source with Cost Explorer.
+def command(
+    invocation: Invocation,
+    source: str,
+    month: datetime | None,
+    shows_all: bool,
+    **invoices: Any,  # noqa: ANN401 - the fields of InvoiceOptions
+) -> Exit:
+    """Compare what is loaded of a source with what its provider says.
 
-    By account, line item type and metric, with the source's own credentials, which need ce:GetCostAndUsage. AWS
-    charges 0.01 USD for each page of the answer, mostly one. Reads the published copy, so that it works while a night
-    runs. Ends with 1 where any line differs by more than a cent.
+    AWS: with Cost Explorer, by account, line item type and metric, with the source's own credentials, which need
+    ce:GetCostAndUsage. Each page of the answer costs 0.01 USD; mostly it is one.
+
+    GCP: with invoice totals given here, per invoice month, billing account and currency, beside the totals of each
+    cost type. They are kept, and the next night calls a month that ties final. Several invoices of a month add up. One
+    that is given again, by its id, replaces what was kept.
+
+    Reads the published copy, so that it works while a night runs. Ends with 1 where anything differs by more than a
+    cent (GCP: by a cent or more, or an account has no invoice).
     """
+    given = InvoiceOptions(**invoices)
+    config = invocation.load()
+    settings = _source(config, source)
+    chosen = None if month is None else month.date()
+    if settings.kind.startswith("gcp-"):
+        return _reconcile_invoices(invocation, config, source, chosen, given)
+    if given != InvoiceOptions():
+        raise CommandFailed(
+            f"source {source} is of AWS, and no invoices are kept of it",
+            code=Exit.USAGE,
+            hint="its charges name their invoices; leave out --invoice, --invoices, --list and --remove",
+        )
+    return _reconcile_cost_explorer(invocation, config, settings, chosen, shows_all=shows_all)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvoiceOptions:
+    """What the options about invoices say."""
+
+    file: Path | None = None
+    typed: tuple[str, ...] = ()
+    lists: bool = False
+    removed: tuple[str, ...] = ()
+
+
+def _reconcile_cost_explorer(
+    invocation: Invocation, config: Config, settings: SourceSettings, month: date | None, *, shows_all: bool
+) -> Exit:
+    from overrun.reconcile_aws import Reconciliation, report_of
     from overrun.reconcile_compare import compare
     from overrun.reconcile_read import read_loaded_month
-    from overrun.reconcile_show import Reconciliation, print_reconciliation, reconciliation_as_json
+    from overrun.reconcile_show import show
 
-    config = invocation.load()
-    settings = _aws_source(config, source)
-    loaded = read_loaded_month(config.publish, source, None if month is None else month.date())
+    loaded = read_loaded_month(config.publish, settings.name, month)
     answer = _ask(settings, loaded.month, invocation.as_of)
     reconciliation = Reconciliation(
-        source=source, month=loaded.month, comparison=compare(loaded, answer), answer=answer, shows_all=shows_all
+        source=settings.name, month=loaded.month, comparison=compare(loaded, answer), answer=answer, shows_all=shows_all
     )
-    if invocation.as_json:
-        click.echo(json.dumps(reconciliation_as_json(reconciliation)))
+    return show(report_of(reconciliation), sys.stdout, as_json=invocation.as_json)
+
+
+def _reconcile_invoices(
+    invocation: Invocation, config: Config, source: str, month: date | None, given: InvoiceOptions
+) -> Exit:
+    from overrun.invoices import entered_invoices
+    from overrun.reconcile_gcp import compare, report_of
+    from overrun.reconcile_read import read_billed_accounts, read_loaded_month
+    from overrun.reconcile_show import show
+    from sql.state import StateStore
+
+    new = _given_invoices(given)
+    if given.lists or given.removed:
+        return _show_invoices(config, given.removed, as_json=invocation.as_json)
+    if new:
+        new = _checked(new, read_billed_accounts(config.publish, source), invocation.as_of, source)
+    wanted = max(invoice.month for invoice in new) if new and month is None else month
+    loaded = read_loaded_month(config.publish, source, wanted, ended_by=invocation.as_of)
+    if new:
+        _keep(config, new)
+    kept: list[Invoice] = []
+    if config.state.is_file():
+        with StateStore.open(config.state) as state:
+            kept = entered_invoices(state)
+    return show(report_of(loaded, compare(loaded, kept), invocation.as_of), sys.stdout, as_json=invocation.as_json)
+
+
+def _given_invoices(given: InvoiceOptions) -> list[Invoice]:
+    """Return the invoices of file and command line."""
+    from overrun.invoices import parse_invoice, read_invoices
+
+    invoices = [] if given.file is None else read_invoices(given.file)
+    for text in given.typed:
+        try:
+            invoices.append(parse_invoice(text))
+        except ValueError as error:
+            raise CommandFailed(f"--invoice: {error}", code=Exit.USAGE) from error
+    if (given.file is not None or given.typed) and (given.lists or given.removed):
+        raise CommandFailed(
+            "invoices cannot be given and removed at once", code=Exit.USAGE, hint="run the command twice"
+        )
+    return invoices
+
+
+def _checked(
+    invoices: list[Invoice], accounts: Mapping[date, Mapping[str, set[str]]], as_of: date, source: str
+) -> list[Invoice]:
+    """Return invoices with their accounts spelt as the export does; raises CommandFailed where one fits no charge."""
+    return [_fitted(invoice, accounts.get(invoice.month), as_of, source) for invoice in invoices]
+
+
+def _fitted(invoice: Invoice, accounts: Mapping[str, set[str]] | None, as_of: date, source: str) -> Invoice:
+    """Return an invoice with its account as the loaded month spells it; of a month not loaded, as it is."""
+    from sql.parts import next_month
+
+    if as_of < next_month(invoice.month):
+        raise CommandFailed(
+            f"{invoice.month:%Y-%m} has not ended on {as_of}, so that invoice {invoice.invoice_id} cannot be its",
+            code=Exit.USAGE,
+            hint="correct its month",
+        )
+    if accounts is None:
+        return invoice
+    spelt = {account.upper(): account for account in accounts}
+    account = spelt.get(invoice.billing_account.upper())
+    if account is None:
+        raise CommandFailed(
+            f"{invoice.month:%Y-%m} of source {source} has no charges of billing account {invoice.billing_account}",
+            code=Exit.USAGE,
+            hint=f"it has those of {', '.join(sorted(accounts))}",
+        )
+    if invoice.currency not in accounts[account]:
+        raise CommandFailed(
+            f"{invoice.month:%Y-%m} of billing account {account} has no charges in {invoice.currency}",
+            code=Exit.USAGE,
+            hint=f"give its invoice in {' or '.join(sorted(accounts[account]))}",
+        )
+    return replace(invoice, billing_account=account)
+
+
+def _keep(config: Config, invoices: list[Invoice]) -> None:
+    from overrun.invoices import enter_invoices
+    from sql.files import make_directory
+    from sql.state import StateStore
+
+    make_directory(config.state.parent)
+    with StateStore.open(config.state) as state:
+        enter_invoices(state, invoices, now=datetime.now(UTC))
+
+
+def _show_invoices(config: Config, removed: tuple[str, ...], *, as_json: bool) -> Exit:
+    """Forget invoices, and show those that are kept."""
+    from overrun.invoices import COLUMNS, entered_invoices, remove_invoice
+    from overrun.terminal import print_table
+    from sql.state import StateStore
+
+    kept: list[Invoice] = []
+    if removed or config.state.is_file():
+        with StateStore.open(config.state) as state:
+            with state.transaction():
+                for invoice_id in removed:
+                    remove_invoice(state, invoice_id)
+            kept = entered_invoices(state)
+    values = [
+        (f"{invoice.month:%Y-%m}", invoice.billing_account, invoice.invoice_id, invoice.currency, f"{invoice.amount:f}")
+        for invoice in kept
+    ]
+    if as_json:
+        names = [name.replace(" ", "_") for name in COLUMNS]
+        click.echo(json.dumps({"invoices": [dict(zip(names, row, strict=True)) for row in values]}))
+    elif values:
+        print_table(COLUMNS, values, sys.stdout)
     else:
-        print_reconciliation(reconciliation, sys.stdout)
-    return Exit.FINDINGS if reconciliation.comparison.differing else Exit.DONE
+        click.echo("no invoices are kept")
+    return Exit.DONE
 
 
-def _aws_source(config: Config, name: str) -> SourceSettings:
-    """Return the configured source; raises CommandFailed where there is none, or where it is not of AWS."""
+def _source(config: Config, name: str) -> SourceSettings:
+    """Return the configured source; raises CommandFailed where there is none, or where it is of neither provider."""
     from overrun.config_problems import nearest
 
     by_name = {source.name: source for source in config.sources}
@@ -70,11 +244,11 @@ def _aws_source(config: Config, name: str) -> SourceSettings:
             code=Exit.USAGE,
             hint=f"did you mean {near}?" if near else "overrun status lists the sources",
         )
-    if by_name[name].kind != "aws-export":
+    if by_name[name].kind != "aws-export" and not by_name[name].kind.startswith("gcp-"):
         raise CommandFailed(
-            f"source {name} is not of AWS",
+            f"source {name} is of neither AWS nor GCP",
             code=Exit.USAGE,
-            hint="only an aws-export can be compared with Cost Explorer; GCP and others have no such service",
+            hint="an export of AWS is compared with Cost Explorer, one of GCP with invoices; others with nothing",
         )
     return by_name[name]
 

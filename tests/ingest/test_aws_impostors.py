@@ -10,9 +10,10 @@ import pytest
 
 from ingest.aws.cost_explorer import ask_month
 from ingest.aws.organizations import list_accounts
-from ingest.aws.probe import Finding, probe_source
+from ingest.aws.probe import probe_source
 from ingest.aws.session import client, endpoint_of
 from ingest.errors import SourceUnreadable
+from ingest.finding import Finding
 from ingest.source import AwsAccess
 from overrun.cli import main
 from overrun.exits import Exit

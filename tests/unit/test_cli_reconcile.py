@@ -261,7 +261,7 @@ def test_a_server_that_cannot_be_reached(house: House, capsys: Captured, monkeyp
     [
         ("aws-mian", (), "no source aws-mian is configured", "did you mean aws-main?"),
         ("zzz", (), "no source zzz is configured", "overrun status lists the sources"),
-        ("azure", (), "source azure is not of AWS", "only an aws-export"),
+        ("azure", (), "source azure is of neither AWS nor GCP", "an export of AWS is compared with Cost Explorer"),
         ("aws-main", ("--month", "2026-08"), "2026-08 of source aws-main is not loaded", "2026-09 to 2026-10"),
         ("aws-main", ("--month", "2026-09"), "no raw totals are kept of 2026-09", "overrun rebuild"),
         ("aws-main", ("--as-of", "2026-09-30"), "2026-10 has not begun on 2026-09-30", "--as-of"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,34 @@ def test_the_last_months_and_the_restated_ones_are_shown(capsys: Captured) -> No
     assert not [line for line in lines if line.startswith("  new:")]
 
 
+def test_what_is_provisional_and_how_a_month_became_final(capsys: Captured) -> None:
+    settlement = (
+        replace(month("2026-10", "final"), final_by="entered invoice"),
+        replace(month("2026-09", "final"), final_by="quiet days"),
+        replace(month("2026-08", "final", 1), final_by="invoice ids"),
+    )
+    source = SourceStatus(
+        source="gcp",
+        kind="gcp-export",
+        months=3,
+        settlement=settlement,
+        provisional_from=date(2026, 11, 3),
+        observed_lag_days=1,
+    )
+    status = replace(STATUS, sources=(source,))
+    print_status(status, sys.stdout)
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("Months")
+    assert lines[start + 1 : start + 3] == [
+        "  gcp: 2026-10 final (entered invoice), 2026-09 final (quiet days), 2026-08 final",
+        "  gcp: usage from 2026-11-03 on may still grow (exported within 1 day of the usage, as observed)",
+    ]
+    answer: dict[str, Any] = json.loads(json.dumps(status_as_json(status)))
+    (told,) = answer["sources"]
+    assert (told["provisional_from"], told["observed_lag_days"]) == ("2026-11-03", 1)
+    assert [row["final_by"] for row in told["month_status"]] == ["entered invoice", "quiet days", "invoice ids"]
+
+
 def test_landed_files_are_shown_with_their_place(capsys: Captured) -> None:
     print_status(STATUS, sys.stdout)
     lines = capsys.readouterr().out.splitlines()
@@ -89,6 +118,7 @@ def test_json_has_every_month_and_what_has_landed() -> None:
         "invoicing_entities": 1,
         "entities_invoiced": 1,
         "was_final_at": "2026-09-06T03:00:00Z",
+        "final_by": None,
     }
     assert answer["sources"][1]["month_status"] == []
     assert (answer["landed"]["path"], answer["landed"]["versions"], answer["landed"]["bytes"]) == (

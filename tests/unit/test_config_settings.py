@@ -71,6 +71,7 @@ def _scaled(rows: list[Row]) -> list[Row]:
 def test_rows(rows: dict[str, list[Row]]) -> None:
     assert rows["settings.night"] == [(AS_OF,)]
     assert rows["settings.source"] == [("aws", "aws-export", 1, False), ("old", "gcp-export", 2, True)]
+    assert rows["settings.quiet_source"] == rows["settings.invoice"] == []
     assert rows["settings.attribution_rule"] == [(1, "project", "p"), (1, "team", "t"), (2, "team", "u")]
     assert rows["settings.attribution_condition"] == [
         (1, 1, "tag", "project", "p%"),

@@ -24,7 +24,14 @@ def compared(ours: Sequence[Amount], theirs: Sequence[Amount], unit: str = "USD"
         source="aws",
         month=date(2026, 10, 1),
         totals=tuple(
-            RawTotal(account=account, line_item_type=kind, metric=metric, currency="USD", amount=Decimal(amount))
+            RawTotal(
+                billing_account="",
+                account=account,
+                line_item_type=kind,
+                metric=metric,
+                currency="USD",
+                amount=Decimal(amount),
+            )
             for account, kind, metric, amount in ours
         ),
     )

@@ -1,9 +1,10 @@
--- How settled its month was when each load was made: open, estimated or final, and whether it had been final before.
+-- How settled its month was with each load: open, estimated or final, and whether it had been final before.
 -- grain: one row per load, superseded ones too
 -- key: load_id
 -- materialized: full
 with loads as (select * from ops.load),
 load_invoices as (select * from ops.load_invoice),
+final_loads as (select * from core.loads_final),
 entities as (
     select
         load_invoices.load_id,
@@ -26,12 +27,19 @@ judged as (
         loads.*,
         coalesce(counts.invoicing_entities, 0) as invoicing_entities,
         coalesce(counts.entities_invoiced, 0) as entities_invoiced,
+        final_loads.final_by,
         case
+            -- What became final on the day that it was loaded was so from then on.
+            when final_loads.final_on > cast(loads.loaded_at as date) then final_loads.final_on
+            when final_loads.final_on is not null then loads.loaded_at
+        end as final_at,
+        case
+            when final_loads.load_id is not null then 'final'
             when cast(loads.loaded_at as date) < cast(loads.billing_month + interval '1' month as date) then 'open'
-            when counts.entities_invoiced = counts.invoicing_entities then 'final'
             else 'estimated'
         end as status
     from loads
+    left join final_loads on loads.load_id = final_loads.load_id
     left join counts on loads.load_id = counts.load_id
 ),
 first_finals as (
@@ -66,8 +74,12 @@ select
     judged.invoicing_entities,
     -- Those of them whose every delivered charge names its invoice
     judged.entities_invoiced,
-    -- What the month was when the load was made: open (it had not ended), estimated or final
+    -- What the month was with the load: open (it had not ended when it was loaded), estimated or final
     judged.status,
+    -- invoice ids, entered invoice or quiet days; null where it was not final with the load
+    judged.final_by,
+    -- Since when it was final with the load, UTC; null where it was not
+    judged.final_at,
     -- First load with which the month was final, where it is an earlier one; else null
     finals.load_id as final_load_id
 from judged

@@ -14,3 +14,8 @@ where loads.is_current and freshness.source is null
 select source, last_billing_month, last_month_status
 from marts.data_freshness
 where last_billing_month is not null and coalesce(last_month_status, 'no data') = 'no data'
+
+-- check: what is provisional begins where what is complete ends
+select source, complete_through, provisional_from
+from marts.data_freshness
+where coalesce(date_diff('day', complete_through, provisional_from), 1) <> 1

@@ -7,6 +7,7 @@ months as (select * from marts.month_status),
 sources as (select * from settings.source),
 loads as (select * from ops.load),
 costs as (select * from core.costs_attributed),
+lags as (select * from core.export_lag),
 usage_days as (
     select costs.source, max(costs.charge_date) as last_usage_date
     from costs
@@ -64,6 +65,11 @@ select
     judged.last_usage_date,
     -- Last day whose usage is complete: the last day with usage, yesterday at most, less settle_days; null if unknown
     judged.complete_through,
+    -- First day that may still grow, and with it all later ones: the day after complete_through; null if unknown
+    cast(judged.complete_through + interval '1' day as date) as provisional_from,
+    -- Days from a usage day to the export of its last row in the latest loaded month, on 95 % of its days; null where
+    -- the export does not say
+    lags.observed_lag_days,
     -- The day that counts as today
     judged.as_of,
     -- Days after which a day's usage counts as complete
@@ -84,3 +90,4 @@ left join months as last_months
 left join months as previous_months
     on judged.source = previous_months.source
     and cast(judged.last_billing_month - interval '1' month as date) = previous_months.billing_month
+left join lags on judged.source = lags.source and judged.last_billing_month = lags.billing_month

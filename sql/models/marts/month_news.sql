@@ -8,6 +8,7 @@ reconciled as (select * from marts.reconciliation),
 restating as (select * from core.loads_restating),
 loads as (select * from ops.load),
 load_totals as (select * from ops.load_total),
+quiet_sources as (select * from settings.quiet_source),
 changes as (
     select restating.load_id, load_totals.billing_currency, load_totals.billed_cost as change_cost
     from restating
@@ -30,7 +31,10 @@ select
     sum(reconciled.amortisation_gap_cost) as news_cost
 from reconciled
 inner join months on reconciled.source = months.source and reconciled.billing_month = months.billing_month
+left join quiet_sources on reconciled.source = quiet_sources.source
 where reconciled.effective_cost_state = 'unproven' and months.status in ('final', 'restated')
+    -- Google Cloud's exports never carry amortised costs, so that their absence is no news; a gap is.
+    and (quiet_sources.source is null or reconciled.amortisation_gap_cost <> 0)
 group by reconciled.load_id, reconciled.source, reconciled.billing_month, reconciled.billing_currency
 union all
 select

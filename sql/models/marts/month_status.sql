@@ -27,7 +27,7 @@ histories as (
         min(loads.loaded_at) as first_loaded_at,
         max(loads.loaded_at) as last_loaded_at,
         count(*) as loads,
-        min(case when loads.status = 'final' then loads.loaded_at end) as was_final_at,
+        min(loads.final_at) as was_final_at,
         count(restating_loads.load_id) as restating_loads
     from loads
     left join restating_loads on loads.load_id = restating_loads.load_id
@@ -38,7 +38,7 @@ select
     months.source,
     months.billing_month,
     -- no data, open (the month has not ended), estimated (ended, but not every charge names its invoice), final (each
-    -- does) or restated (it was final, and a later load changed its billed cost or its invoices)
+    -- does, or see final_by) or restated (it was final, and a later load changed its billed cost or its invoices)
     case
         when in_force.load_id is null then 'no data'
         when night.as_of < cast(months.billing_month + interval '1' month as date) then 'open'
@@ -47,6 +47,11 @@ select
         when in_force.status = 'final' then 'final'
         else 'estimated'
     end as status,
+    -- What makes the load in force final: invoice ids (every charge names its invoice), entered invoice (it ties to
+    -- what was entered), quiet days (nothing has changed for long enough); null where nothing does
+    case
+        when night.as_of >= cast(months.billing_month + interval '1' month as date) then in_force.final_by
+    end as final_by,
     -- Legal entities that invoice charges of the month
     coalesce(in_force.invoicing_entities, 0) as invoicing_entities,
     -- Those of them whose every charge names its invoice
@@ -57,7 +62,7 @@ select
     histories.last_loaded_at,
     -- Number of loads of the month, superseded ones too
     coalesce(histories.loads, 0) as loads,
-    -- When the first load was made that was final, UTC; null where none was
+    -- Since when the month was final for the first time, UTC; null where it never was
     histories.was_final_at
 from months
 cross join night
