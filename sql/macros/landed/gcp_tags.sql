@@ -44,3 +44,43 @@ create or replace temporary macro gcp_tags(tags, labels, project_labels, system_
             '{}'
         )
     end
+;
+
+-- The keys among those of gcp_tags that a row inherits, as a JSON list: tags bound to a folder, project or organisation
+-- above, and labels of its project that it has none of its own for. Null where it inherits none.
+create or replace temporary macro gcp_inherited_tags(tags, labels, project_labels) as
+    case
+        when coalesce(project_labels, '[]') <> '[]' or regexp_matches(tags, '"inherited":("?)true')
+        then nullif(
+            cast(
+                to_json(
+                    list_sort(
+                        list_distinct(
+                            list_concat(
+                                coalesce(
+                                    list_transform(
+                                        list_filter(
+                                            from_json(
+                                                tags, '[{"key":"VARCHAR","namespace":"VARCHAR","inherited":"VARCHAR"}]'
+                                            ),
+                                            lambda entry: entry.inherited = 'true' and entry.key is not null
+                                        ),
+                                        lambda entry: 'tag/' || coalesce(nullif(entry.namespace, '') || '/', '') || entry.key
+                                    ),
+                                    []
+                                ),
+                                list_filter(
+                                    list_transform(gcp_entries(project_labels, ''), lambda entry: entry.key),
+                                    lambda key: key is not null
+                                    and not list_contains(
+                                        list_transform(gcp_entries(labels, ''), lambda entry: entry.key), key
+                                    )
+                                )
+                            )
+                        )
+                    )
+                ) as varchar
+            ),
+            '[]'
+        )
+    end
