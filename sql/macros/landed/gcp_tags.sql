@@ -11,12 +11,20 @@ create or replace temporary macro gcp_entries(list, prefix) as
         []
     );
 
+-- The entries that are the first of their key. The list is bound to a name, and keys are looked for only where one stands
+-- twice: a macro's argument within a lambda is worked out anew for each element.
 create or replace temporary macro gcp_first_of_key(entries) as
-    list_filter(
-        entries,
-        lambda entry, position: entry.key is not null
-        and list_position(list_transform(entries, lambda other: other.key), entry.key) = position
-    );
+    list_transform(
+        [entries],
+        lambda bound: case
+            when len(list_distinct(list_transform(bound, lambda entry: entry.key))) = len(bound) then bound
+            else list_filter(
+                bound,
+                lambda entry, position: entry.key is not null
+                and list_position(list_transform(bound, lambda other: other.key), entry.key) = position
+            )
+        end
+    )[1];
 
 create or replace temporary macro gcp_tags(tags, labels, project_labels, system_labels) as
     case
