@@ -31,26 +31,29 @@ create or replace temporary macro gcp_tags(tags, labels, project_labels, system_
         when coalesce(tags, '[]') = '[]' and coalesce(labels, '[]') = '[]' and coalesce(project_labels, '[]') = '[]'
             and coalesce(system_labels, '[]') = '[]'
         then null
-        else nullif(
-            '{' || array_to_string(
-                list_transform(
-                    list_sort(
-                        gcp_first_of_key(
-                            list_concat(
-                                gcp_entries(tags, 'tag/'),
-                                gcp_entries(labels, ''),
-                                gcp_entries(project_labels, ''),
-                                gcp_entries(system_labels, 'goog-system/')
+        -- NULLIF would work the text out twice.
+        else list_transform(
+            [
+                '{' || array_to_string(
+                    list_transform(
+                        list_sort(
+                            gcp_first_of_key(
+                                list_concat(
+                                    gcp_entries(tags, 'tag/'),
+                                    gcp_entries(labels, ''),
+                                    gcp_entries(project_labels, ''),
+                                    gcp_entries(system_labels, 'goog-system/')
+                                )
                             )
-                        )
+                        ),
+                        lambda entry: cast(to_json(entry.key) as varchar) || ':'
+                        || coalesce(cast(to_json(entry.value) as varchar), 'true')
                     ),
-                    lambda entry: cast(to_json(entry.key) as varchar) || ':'
-                    || coalesce(cast(to_json(entry.value) as varchar), 'true')
-                ),
-                ','
-            ) || '}',
-            '{}'
-        )
+                    ','
+                ) || '}'
+            ],
+            lambda bound: case when bound <> '{}' then bound end
+        )[1]
     end
 ;
 
@@ -59,8 +62,8 @@ create or replace temporary macro gcp_tags(tags, labels, project_labels, system_
 create or replace temporary macro gcp_inherited_tags(tags, labels, project_labels) as
     case
         when coalesce(project_labels, '[]') <> '[]' or regexp_matches(tags, '"inherited":("?)true')
-        then nullif(
-            cast(
+        then list_transform(
+            [cast(
                 to_json(
                     list_sort(
                         list_distinct(
@@ -77,18 +80,18 @@ create or replace temporary macro gcp_inherited_tags(tags, labels, project_label
                                     ),
                                     []
                                 ),
-                                list_filter(
-                                    list_transform(gcp_entries(project_labels, ''), lambda entry: entry.key),
-                                    lambda key: key is not null
-                                    and not list_contains(
-                                        list_transform(gcp_entries(labels, ''), lambda entry: entry.key), key
+                                list_transform(
+                                    [list_transform(gcp_entries(labels, ''), lambda entry: entry.key)],
+                                    lambda own: list_filter(
+                                        list_transform(gcp_entries(project_labels, ''), lambda entry: entry.key),
+                                        lambda key: key is not null and not list_contains(own, key)
                                     )
-                                )
+                                )[1]
                             )
                         )
                     )
                 ) as varchar
-            ),
-            '[]'
-        )
+            )],
+            lambda bound: case when bound <> '[]' then bound end
+        )[1]
     end
