@@ -36,6 +36,8 @@ class Dataset:
     """A word that stands for null in text columns."""
     is_amortised: bool = False
     """Whether EffectiveCost is worked out here, by `<staging>.unused.sql` and `<staging>.commitments.sql`."""
+    spreads_fees: bool = False
+    """Whether fees are spread over the usage that they cover here, too, by `<staging>.spread.sql`."""
     effective_cost_state: str = "unproven"
     """What is known of EffectiveCost where it is not worked out here: unproven or as delivered."""
     is_expected: Callable[[str], bool] = field(default=lambda _: False)

@@ -29,6 +29,8 @@ MACROS = (
     "tag_set_id",
     "gcp_credits",
     "gcp_tags",
+    "gcp_commitments",
+    "gcp_focus",
     "not_json",
     "aws_region_of_usage_type",
     "aws_amortised",

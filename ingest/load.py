@@ -36,9 +36,15 @@ _ORPHANS = "split cost allocation row without a charge of its parent that day, l
 _COLLISION = "tags whose keys came to one, the first value in the alphabet taken"
 _RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
 _UNUSED = "unused part of a commitment, beside its fee"
+_SPREAD = "charge that the fee of a commitment is spread over"
+_WHOLE_FEE = "commitment's fee spread as a whole, what is unused of it is not known"
 AS_BILLED = "EffectiveCost is BilledCost"
 """How the rules end that say that a commitment's amortised costs are not delivered."""
-UNCHECKED = ("recurring fee that does not tell what of it is unused", "empty line item type read as Usage")
+UNCHECKED = (
+    "recurring fee that does not tell what of it is unused",
+    "empty line item type read as Usage",
+    _WHOLE_FEE,
+)
 """Rules that leave commitments without a proof."""
 ZERO = Decimal(0)
 
@@ -62,6 +68,14 @@ class _Loading:
     described: Described
     part: Part
     scan: Sequence[ScanRow]
+    amortise: bool = True
+    """Whether the source wants commitments spread."""
+
+    @property
+    def is_amortised(self) -> bool:
+        """Return whether EffectiveCost is worked out here."""
+        dataset = self.described.dataset
+        return dataset.is_amortised and (self.amortise or not dataset.spreads_fees)
 
     @property
     def table(self) -> str:
@@ -100,6 +114,7 @@ def load_delivery(
                 described=described,
                 part=_part(delivery, described),
                 scan=scan_files(warehouse, delivery, described),
+                amortise=source.amortise,
             )
             with warehouse.transaction():
                 loaded = _swap(loading, source, options)
@@ -128,7 +143,7 @@ def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> le
     warehouse = loading.warehouse
     staging = staging_text(f"{loading.described.dataset.staging}.sql")
     warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
-    added = [_add_residuals(loading), _add_unused(loading)]
+    added = [_add_residuals(loading), *_spread_fees(loading), _add_unused(loading)]
     _write_split(loading)
     noted = _write_tag_sets(loading)
     loaded = _record(loading, [*added, *noted], options)
@@ -197,10 +212,40 @@ def _add_residuals(loading: _Loading) -> ledger.Count:
     return ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=len(residuals))
 
 
+def _spread_fees(loading: _Loading) -> list[ledger.Count]:
+    """Spread the fees of commitments over the charges that they cover, where the export leaves that to its readers."""
+    if not (loading.described.dataset.spreads_fees and loading.is_amortised):
+        return []
+    text = _of_part(loading, f"{loading.described.dataset.staging}.spread.sql")
+    loading.warehouse.execute(
+        f'update {loading.table} as part set "EffectiveCost" = spread.effective_cost, unused_cost = spread.unused_cost,'
+        ' "x_UnusedKnown" = spread.is_known,'
+        ' "CommitmentDiscountQuantity" = coalesce(spread.quantity, "CommitmentDiscountQuantity"),'
+        ' "PricingCurrencyEffectiveCost" = case when "PricingCurrencyEffectiveCost" is not null then'
+        " try_cast(cast(spread.effective_cost as double) / nullif(conversion_rate, 0) as decimal(38, 12)) end"
+        f' from ({text}) as spread where part."x_RowNumber" = spread.row_number'
+    )
+    # A commitment is named where a fee names it: what names another would have no purchase.
+    loading.warehouse.execute(
+        f'update {loading.table} as part set "CommitmentDiscountId" = null where fee_kind is null and'
+        ' "CommitmentDiscountId" is not null and "CommitmentDiscountId" not in (select "CommitmentDiscountId"'
+        f' from {loading.table} where fee_kind is not null and "CommitmentDiscountId" is not null)'
+    )
+    counted = loading.warehouse.row(
+        'select count(*) filter (where "x_UnusedKnown" is not null and fee_kind is null),'
+        f' count(*) filter (where not "x_UnusedKnown" and fee_kind is not null) from {loading.table}'
+    )
+    spread, whole = counted or (0, 0)
+    return [
+        ledger.Count(rule=_SPREAD, effect="noted", subject="", rows=int(str(spread))),
+        ledger.Count(rule=_WHOLE_FEE, effect="noted", subject="", rows=int(str(whole))),
+    ]
+
+
 def _add_unused(loading: _Loading) -> ledger.Count:
     """Add the charges for what no usage took of a commitment."""
     rows = 0
-    if loading.described.dataset.is_amortised:
+    if loading.is_amortised:
         text = _of_part(loading, f"{loading.described.dataset.staging}.unused.sql")
         rows = int(str(loading.warehouse.value(f"insert into {loading.table} by name\n{text}")))
     return ledger.Count(rule=_UNUSED, effect="added", subject="", rows=rows)
@@ -236,7 +281,7 @@ def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptio
 
 def _commitments(loading: _Loading) -> list[ledger.Commitment]:
     """Return the amortisation identity of each commitment of the new part."""
-    if not loading.described.dataset.is_amortised:
+    if not loading.is_amortised:
         return []
     rows = loading.warehouse.rows(_of_part(loading, f"{loading.described.dataset.staging}.commitments.sql"))
     return [
@@ -259,6 +304,8 @@ def _effective_cost_state(
 ) -> str:
     """Return whether EffectiveCost is proven: every commitment's identity holds, and none lacks amortised costs."""
     dataset = loading.described.dataset
+    if dataset.spreads_fees and not loading.amortise:
+        return "as delivered"
     if not dataset.is_amortised:
         return dataset.effective_cost_state
     is_missing = any(count.rule.endswith(AS_BILLED) or count.rule in UNCHECKED for count in counts)

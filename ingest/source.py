@@ -108,6 +108,8 @@ class SourceSettings:
     """First month that belongs to this source."""
     until_month: date | None = None
     """First month that no longer belongs to this source (half-open)."""
+    amortise: bool = True
+    """Whether commitments are spread over usage here where the provider delivers fees and credits; gcp-export only."""
     organizations: bool = False
     """Whether names and tags of accounts are asked of AWS Organizations each night."""
     projects: bool = False

@@ -71,6 +71,8 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse(
                 (*placed.path, "quiet_days"), "is for sources of GCP only: other exports name their invoices"
             )
+        if table.amortise is not None and not table.kind.startswith("gcp-"):
+            findings.refuse((*placed.path, "amortise"), "is for gcp-export only: other exports carry amortised costs")
         _check_access(placed, findings)
     _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:

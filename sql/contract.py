@@ -134,6 +134,13 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_ProjectNumber", "VARCHAR", "GCP project number"),
     Column("x_ProjectAncestors", "VARCHAR", "GCP folders and organisation above the project"),
     Column("x_ExportTime", "TIMESTAMP", "When the provider wrote this row, UTC"),
+    Column("x_EffectiveCostProvider", MONEY, "EffectiveCost as the provider has it: GCP and FOCUS exports"),
+    Column(
+        "x_UnusedKnown",
+        "BOOLEAN",
+        "GCP: whether what is unused of a fee that is spread here is known",
+    ),
+    Column("x_InheritedTags", "VARCHAR", "GCP: tag keys of this row that come from its project or above it, JSON list"),
     Column("x_ProviderNameDelivered", "VARCHAR", "ProviderName of a FOCUS export before normalisation"),
     Column("x_InvoiceIssuerNameDelivered", "VARCHAR", "InvoiceIssuerName of a FOCUS export before normalisation"),
 )
@@ -144,7 +151,27 @@ STORED_COLUMNS = {
         Column("unused_quantity", "DOUBLE", "The same in the commitment's unit"),
         Column("commitment_end", "TIMESTAMP", "First instant of the month that a reservation's fee is not for"),
         Column("amortised_upfront_cost", MONEY, "Part of what was paid upfront that falls to the month"),
-    )
+    ),
+    "gcp_export": (
+        Column("CommitmentDiscountId", "VARCHAR", "Commitment, as the view gives it"),
+        Column("CommitmentDiscountQuantity", "DOUBLE", "Amount of it, as the view gives it"),
+        Column("x_EffectiveCostProvider", MONEY, "As the view gives it"),
+        Column("x_UnusedKnown", "BOOLEAN", "As the view gives it"),
+        Column("x_InheritedTags", "VARCHAR", "As the view gives it"),
+        Column("fee_kind", "VARCHAR", "spend or resource on the fee of a commitment, else null"),
+        Column("spend_credit", MONEY, "Credit of spend commitments"),
+        Column("resource_credit", MONEY, "Credit of resource commitments"),
+        Column("offset_credit", MONEY, "Credit that offsets the used part of a fee"),
+        Column("fee_capacity", "DOUBLE", "Usage that the fee of a spend commitment is good for, at full price"),
+        Column("has_originating_sku", "BOOLEAN", "Whether a fee names the SKU of the usage that it is for"),
+        Column("conversion_rate", "DOUBLE", "Units of the billing currency that one US dollar is"),
+        Column("unused_cost", MONEY, "What no usage took of the commitment that a fee is for"),
+    ),
+    "focus": (
+        Column("x_EffectiveCostProvider", MONEY, "As the view gives it"),
+        Column("x_UnusedKnown", "BOOLEAN", "As the view gives it"),
+        Column("x_InheritedTags", "VARCHAR", "As the view gives it"),
+    ),
 }
 """What parts hold beside columns of FOCUS, by staging; a part of an earlier version may lack them."""
 

@@ -6,7 +6,7 @@ Source: FOCUS 1.2, Cost and Usage dataset; the AWS conformance-gaps page for wha
 from __future__ import annotations
 
 from ingest.dataset import Dataset
-from ingest.fields import Field, FieldType
+from ingest.fields import Field, FieldType, folded
 from sql.contract import FOCUS_COLUMNS, MONEY
 
 _TYPES: dict[str, FieldType] = {MONEY: "money", "DOUBLE": "number", "TIMESTAMP": "instant", "VARCHAR": "text"}
@@ -29,7 +29,41 @@ FIELDS: tuple[Field, ...] = (
     Field("x_CostCategories", "json"),
     Field("x_Credits", "json"),
     Field("x_ExportTime", "instant"),
+    Field("x_Tags", "json"),
+    Field("x_Labels", "json"),
+    Field("x_ProjectLabels", "json"),
+    Field("x_SystemLabels", "json"),
+    Field("x_CostType"),
+    Field("x_ServiceId"),
+    Field("x_Project.Number"),
+    Field("x_Project.AncestryNumbers"),
 )
+
+
+NESTED = {
+    "x_Project": "STRUCT(Id VARCHAR, Number VARCHAR, Name VARCHAR, AncestryNumbers VARCHAR, Ancestors JSON)",
+    **dict.fromkeys(("x_Tags", "x_Labels", "x_ProjectLabels", "x_SystemLabels", "x_Credits"), "JSON"),
+}
+"""Nested columns of Google's own FOCUS export."""
+
+EXPECTED = frozenset(
+    folded(name)
+    for name in (
+        "x_CurrencyConversionRate",
+        "x_Location",
+        "x_Project.Id",
+        "x_Project.Name",
+        "x_Project.Ancestors",
+        "x_SubscriptionInstanceId",
+        "x_PriceEffectivePriceDefault",
+        "x_PriceListPriceConsumptionModel",
+        "x_CostAtEffectivePriceDefault",
+        "x_CostAtListConsumptionModel",
+        "x_ConsumptionModelId",
+        "x_ConsumptionModelDescription",
+    )
+)
+"""Columns of Google's own FOCUS export that staging does not read."""
 
 
 def recognise(names: frozenset[str]) -> str | None:
@@ -44,6 +78,8 @@ FOCUS = Dataset(
     fields=FIELDS,
     month='coalesce("BillingPeriodStart", "ChargePeriodStart")',
     recognise=recognise,
+    nested=NESTED,
     null_text="NULL",
+    is_expected=lambda name: folded(name) in EXPECTED,
     effective_cost_state="as delivered",
 )

@@ -33,6 +33,7 @@ NESTED = {
     "subscription": "STRUCT(instance_id VARCHAR)",
     "consumption_model": "STRUCT(id VARCHAR, description VARCHAR)",
     "adjustment_info": 'STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, "type" VARCHAR)',
+    "adjustmentsInfo": 'STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, "type" VARCHAR)',
     "labels": _LIST,
     "system_labels": _LIST,
     "tags": _LIST,
@@ -80,10 +81,12 @@ FIELDS: tuple[Field, ...] = (
     Field("transaction_type"),
     Field("seller_name"),
     Field("consumption_model.id"),
-    Field("adjustment_info.id"),
-    Field("adjustment_info.description"),
-    Field("adjustment_info.mode"),
-    Field("adjustment_info.type"),
+    Field("subscription.instance_id"),
+    Field("customer_cost", "money"),
+    *(
+        Field(f"adjustment_info.{name}", aliases=(f"adjustmentsInfo.{name}",))
+        for name in ("id", "description", "mode", "type")
+    ),
 )
 
 
@@ -98,7 +101,8 @@ EXPECTED = frozenset(
         "price.list_price_consumption_model",
         "price.effective_price_default",
         "invoice.publisher_type",
-        "subscription.instance_id",
+        "channel_partner_cost",
+        "payer_billing_account_id",
         "consumption_model.description",
         "cost_at_list_consumption_model",
     )
@@ -119,5 +123,7 @@ GCP_EXPORT = Dataset(
     month="coalesce(try_strptime(\"invoice.month\", '%Y%m'), usage_start_time)",
     recognise=recognise,
     nested=NESTED,
+    is_amortised=True,
+    spreads_fees=True,
     is_expected=lambda name: folded(name) in EXPECTED,
 )

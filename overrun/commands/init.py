@@ -66,6 +66,8 @@ TEMPLATE = """\
 #currency = "USD"
 # Days after which a day's usage counts as complete; default 1 for aws-export, else 2.
 #settle_days = 1
+# gcp-export only: spread the fees of commitments over the usage that they cover; false keeps Google's own cost.
+#amortise = true
 # aws-export only: ask AWS Organizations for names and tags of accounts each night.
 #organizations = false
 # Kinds of GCP only: ask Cloud Billing for the projects of the loaded billing accounts each night.

@@ -117,6 +117,9 @@ select
     cast(null as varchar) as "x_ProjectNumber",
     cast(null as varchar) as "x_ProjectAncestors",
     cast(null as timestamp) as "x_ExportTime",
+    cast(null as decimal(38, 12)) as "x_EffectiveCostProvider",
+    cast(null as boolean) as "x_UnusedKnown",
+    cast(null as varchar) as "x_InheritedTags",
     cast(null as varchar) as "x_ProviderNameDelivered",
     cast(null as varchar) as "x_InvoiceIssuerNameDelivered",
 from charges

@@ -13,6 +13,24 @@ with
                 when 'credit' then 'Credit'
                 else 'Adjustment'
             end as charge_category,
+            focus.provider_name("ProviderName") = 'Google Cloud' as is_google,
+            -- Google's own export has lists instead of Tags and without a category of the service.
+            coalesce(
+                nullif("Tags", '{}'),
+                gcp_tags(
+                    gcp_list_of_focus("x_Tags"),
+                    gcp_list_of_focus("x_Labels"),
+                    gcp_list_of_focus("x_ProjectLabels"),
+                    gcp_list_of_focus("x_SystemLabels")
+                )
+            ) as tags_text,
+            coalesce(
+                "ServiceCategory",
+                case
+                    when focus.provider_name("ProviderName") = 'Google Cloud' then focus.gcp_service_category("ServiceName")
+                end,
+                'Other'
+            ) as service_category,
         from landed
     )
 
@@ -33,7 +51,11 @@ select
         when 'usage-based' then 'Usage-Based'
         when 'recurring' then 'Recurring'
         when 'one-time' then 'One-Time'
-        else case when charge_category = 'Usage' then 'Usage-Based' else 'One-Time' end
+        else case
+            when charge_category = 'Usage' then 'Usage-Based'
+            when charge_category = 'Purchase' and is_google then 'Recurring'
+            else 'One-Time'
+        end
     end as "ChargeFrequency",
     coalesce("ChargePeriodEnd", getvariable('next_billing_month')) as "ChargePeriodEnd",
     coalesce("ChargePeriodStart", getvariable('billing_month')) as "ChargePeriodStart",
@@ -67,29 +89,33 @@ select
     "ResourceId",
     "ResourceName",
     "ResourceType",
-    coalesce("ServiceCategory", 'Other') as "ServiceCategory",
+    service_category as "ServiceCategory",
     coalesce("ServiceName", 'Unknown') as "ServiceName",
-    coalesce("ServiceSubcategory", 'Other (' || coalesce("ServiceCategory", 'Other') || ')') as "ServiceSubcategory",
+    coalesce(
+        "ServiceSubcategory",
+        case when "ServiceCategory" is null and is_google then focus.gcp_service_subcategory("ServiceName") end,
+        'Other (' || service_category || ')'
+    ) as "ServiceSubcategory",
     "SkuId",
     "SkuMeter",
     "SkuPriceDetails",
     "SkuPriceId",
     "SubAccountId",
     "SubAccountName",
-    coalesce("SubAccountType", case when "SubAccountId" is not null then 'SubAccount' end) as "SubAccountType",
-    nullif("Tags", '{}') as "Tags",
-    tag_set_id(nullif("Tags", '{}'), nullif("x_CostCategories", '{}')) as "x_TagSetId",
+    coalesce("SubAccountType", case when "SubAccountId" is not null then case when is_google then 'Project' else 'SubAccount' end end) as "SubAccountType",
+    tags_text as "Tags",
+    tag_set_id(tags_text, nullif("x_CostCategories", '{}')) as "x_TagSetId",
     "x_Operation",
     "x_UsageType",
-    "x_ServiceCode",
+    coalesce("x_ServiceCode", "x_ServiceId") as "x_ServiceCode",
     "x_Discounts",
     nullif("x_CostCategories", '{}') as "x_CostCategories",
-    "x_Credits",
+    nullif("x_Credits", '[]') as "x_Credits",
     "x_ExportTime",
     "ProviderName" as "x_ProviderNameDelivered",
     "InvoiceIssuerName" as "x_InvoiceIssuerNameDelivered",
     cast(null as varchar) as "x_LineItemType",
-    cast(null as varchar) as "x_CostType",
+    "x_CostType",
     coalesce("InvoiceIssuerName", "ProviderName") as "x_InvoicingEntity",
     coalesce("BilledCost", 0) as "x_UnblendedCost",
     cast(null as decimal(38, 12)) as "x_NetUnblendedCost",
@@ -97,6 +123,7 @@ select
     case
         when charge_category = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
         then least(coalesce("BilledCost", 0), 0)
+        when "x_Credits" is not null and is_google then least(gcp_promotion_sum(gcp_list_of_focus("x_Credits")), 0)
         else 0
     end as "x_PromotionalCredit",
     case
@@ -107,6 +134,11 @@ select
     end as "x_CreditKind",
     getvariable('billing_month') as "x_InvoicePeriodStart",
     getvariable('next_billing_month') as "x_InvoicePeriodEnd",
-    cast(null as varchar) as "x_ProjectNumber",
-    cast(null as varchar) as "x_ProjectAncestors",
+    "x_Project.Number" as "x_ProjectNumber",
+    "x_Project.AncestryNumbers" as "x_ProjectAncestors",
+    coalesce("EffectiveCost", "BilledCost", 0) as "x_EffectiveCostProvider",
+    cast(null as boolean) as "x_UnusedKnown",
+    gcp_inherited_tags(
+        gcp_list_of_focus("x_Tags"), gcp_list_of_focus("x_Labels"), gcp_list_of_focus("x_ProjectLabels")
+    ) as "x_InheritedTags",
 from charges

@@ -19,6 +19,7 @@ select
     count(*) filter (
         where usage_start_time is null and bad_usage_start_time is null
     ) as "noted: empty usage start, the billing period's taken",
+    count(customer_cost) as "noted: reseller's export, the cost to the reseller taken and not customer_cost",
     count(*) filter (where usage_end_time is null) as "noted: empty usage end, the billing period's taken",
     count(*) filter (where "invoice.month" is null) as "noted: empty invoice month, the month of the usage taken",
     count(*) filter (

@@ -10,6 +10,12 @@ with
             gcp_credit_sum(credits) as credit_cost,
             coalesce(cost_type, 'regular') as kind,
             gcp_tags(tags, labels, "project.labels", system_labels) as tags_text,
+            gcp_fee_kind(coalesce(cost_type, 'regular'), "sku.description", "resource.global_name", credits) as fee_kind,
+            -- Commitments are spread over usage: a tax or a correction with credits takes no part in it.
+            case
+                when coalesce(cost_type, 'regular') = 'regular' and contains(credits, 'COMMITTED_USAGE_DISCOUNT') then credits
+            end as commitment_credits,
+            coalesce(cost_type, 'regular') = 'regular' and "consumption_model.id" <> '7754-699E-0EBF' as is_committed_model,
         from landed
     )
 
@@ -27,19 +33,34 @@ select
     coalesce("adjustment_info.description", "sku.description") as "ChargeDescription",
     coalesce(usage_end_time, getvariable('next_billing_month')) as "ChargePeriodEnd",
     coalesce(usage_start_time, getvariable('billing_month')) as "ChargePeriodStart",
+    case
+        when fee_kind is not null or commitment_credits is not null or is_committed_model
+        then
+            coalesce(
+                gcp_subscription("subscription.instance_id"),
+                case when contains("resource.global_name", 'project_commitments') then "resource.global_name" end
+            )
+    end as "CommitmentDiscountId",
+    case
+        when fee_kind = 'resource' then "usage.amount"
+        when fee_kind = 'spend' or is_committed_model then cast(gross_cost as double)
+    end as "CommitmentDiscountQuantity",
     "usage.amount" as "ConsumedQuantity",
     "usage.unit" as "ConsumedUnit",
     case
-        when kind = 'regular' then coalesce(cost_at_effective_price_default, gross_cost) else gross_cost + credit_cost
+        when kind = 'regular' and fee_kind is null then coalesce(cost_at_effective_price_default, gross_cost)
+        else gross_cost + credit_cost
     end as "ContractedCost",
     coalesce("price.effective_price_default", "price.effective_price") as "ContractedUnitPrice",
     cast(gross_cost + credit_cost as decimal(38, 12)) as "EffectiveCost",
-    case when kind = 'regular' then coalesce(cost_at_list, gross_cost) else gross_cost + credit_cost end as "ListCost",
+    cast(gross_cost + credit_cost as decimal(38, 12)) as "x_EffectiveCostProvider",
+    case
+        when kind = 'regular' and fee_kind is null then coalesce(cost_at_list, gross_cost) else gross_cost + credit_cost
+    end as "ListCost",
     "price.list_price" as "ListUnitPrice",
     case
         when kind in ('tax', 'adjustment', 'rounding_error', 'credit') then null
-        when contains(credits, 'COMMITTED_USAGE_DISCOUNT') then 'Committed'
-        when "consumption_model.id" is not null and "consumption_model.id" <> '7754-699E-0EBF' then 'Committed'
+        when commitment_credits is not null or is_committed_model then 'Committed'
         when contains("sku.description", 'Spot') or contains("sku.description", 'Preemptible') then 'Dynamic'
         else 'Standard'
     end as "PricingCategory",
@@ -74,4 +95,26 @@ select
     "project.number" as "x_ProjectNumber",
     "project.ancestry_numbers" as "x_ProjectAncestors",
     export_time as "x_ExportTime",
+    gcp_inherited_tags(tags, labels, "project.labels") as "x_InheritedTags",
+    -- For the spreading of commitments (gcp_export.spread.sql) and its proof; no columns of FOCUS.
+    fee_kind,
+    gcp_credit_of(commitment_credits, 'COMMITTED_USAGE_DISCOUNT_DOLLAR_BASE') as spend_credit,
+    gcp_credit_of(commitment_credits, 'COMMITTED_USAGE_DISCOUNT') as resource_credit,
+    case when fee_kind is not null then gcp_credit_of(credits, 'FEE_UTILIZATION_OFFSET') end as offset_credit,
+    case
+        when fee_kind = 'spend'
+        then
+            gcp_spend_capacity(
+                cast(gross_cost as double),
+                currency_conversion_rate,
+                "usage.amount_in_pricing_units",
+                focus.gcp_commitment_discount("service.description", "sku.description")
+            )
+    end as fee_capacity,
+    case when fee_kind is not null then contains(labels, '"goog-originating-sku-id"') end as has_originating_sku,
+    case
+        when fee_kind is not null or commitment_credits is not null then currency_conversion_rate
+    end as conversion_rate,
+    cast(null as decimal(38, 12)) as unused_cost,
+    cast(null as boolean) as "x_UnusedKnown",
 from rows_costed

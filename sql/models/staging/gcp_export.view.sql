@@ -7,36 +7,69 @@ with
         select
             *,
             case
+                when "x_RowNumber" < 0 then 'Usage'
                 when "x_CostType" = 'tax' then 'Tax'
                 when "x_CostType" = 'credit' then 'Credit'
                 when "x_CostType" in ('adjustment', 'rounding_error') then 'Adjustment'
+                when fee_kind is not null then 'Purchase'
                 when regexp_matches("SkuMeter", '^Commitment( v\d+)?:|^Commitment - dollar based') then 'Purchase'
                 when contains("ServiceName", 'Support') then 'Purchase'
                 else 'Usage'
             end as "ChargeCategory",
+            json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"') as machine_type,
+            case when contains("SkuMeter", 'GPU') then regexp_extract("SkuMeter", '^(.*?)\s+GPU\b', 1) end as gpu_type,
+            case
+                when contains("Tags", 'goog-system/compute.googleapis.com/reservation_name')
+                then json_extract_string("Tags", '$."goog-system/compute.googleapis.com/reservation_name"')
+            end as reservation_name,
         from part
     )
 
 select
     * exclude (
-        "ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "PricingCategory", "PricingQuantity",
-        "PricingUnit", "PublisherName", "SkuId", "SkuMeter", "SkuPriceId"
+        "CommitmentDiscountQuantity", "ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice",
+        "PricingCategory", "PricingQuantity", "PricingUnit", "PublisherName", "SkuId", "SkuMeter", "SkuPriceId",
+        machine_type, gpu_type, reservation_name,
+        fee_kind, spend_credit, resource_credit, offset_credit, fee_capacity, has_originating_sku, conversion_rate, unused_cost
     ),
     cast(null as varchar) as "BillingAccountName",
     'Billing Account' as "BillingAccountType",
-    cast(null as varchar) as "CapacityReservationId",
-    cast(null as varchar) as "CapacityReservationStatus",
+    case
+        when reservation_name is not null
+        then
+            'projects/' || coalesce(
+                json_extract_string("Tags", '$."goog-system/compute.googleapis.com/reservation_project_id"'),
+                "SubAccountId",
+                ''
+            ) || '/reservations/' || reservation_name
+    end as "CapacityReservationId",
+    case
+        when reservation_name is null or "ChargeCategory" <> 'Usage' then null
+        when json_extract_string("Tags", '$."goog-system/compute.googleapis.com/is_unused_reservation"') = 'true'
+        then 'Unused'
+        else 'Used'
+    end as "CapacityReservationStatus",
     case "ChargeCategory" when 'Usage' then 'Usage-Based' when 'Purchase' then 'Recurring' else 'One-Time' end
     as "ChargeFrequency",
-    cast(null as varchar) as "CommitmentDiscountCategory",
-    cast(null as varchar) as "CommitmentDiscountId",
+    case
+        when "CommitmentDiscountId" is null then null
+        when fee_kind = 'resource' or resource_credit is not null then 'Usage'
+        else 'Spend'
+    end as "CommitmentDiscountCategory",
     cast(null as varchar) as "CommitmentDiscountName",
-    cast(null as double) as "CommitmentDiscountQuantity",
-    cast(null as varchar) as "CommitmentDiscountStatus",
-    cast(null as varchar) as "CommitmentDiscountType",
-    cast(null as varchar) as "CommitmentDiscountUnit",
-    case when "ChargeCategory" = 'Usage' then "ConsumedQuantity" end as "ConsumedQuantity",
-    case when "ChargeCategory" = 'Usage' then focus.gcp_unit("ConsumedUnit") end as "ConsumedUnit",
+    case when "CommitmentDiscountId" is not null then "CommitmentDiscountQuantity" end as "CommitmentDiscountQuantity",
+    case
+        when "CommitmentDiscountId" is not null and "ChargeCategory" = 'Usage'
+        then case when "x_RowNumber" < 0 then 'Unused' else 'Used' end
+    end as "CommitmentDiscountStatus",
+    case when "CommitmentDiscountId" is not null then 'Committed Use Discount' end as "CommitmentDiscountType",
+    case
+        when "CommitmentDiscountId" is null or "CommitmentDiscountQuantity" is null then null
+        when fee_kind = 'resource' or resource_credit is not null then coalesce(focus.gcp_unit("ConsumedUnit"), 'Units')
+        else "BillingCurrency"
+    end as "CommitmentDiscountUnit",
+    case when "ChargeCategory" = 'Usage' and "x_RowNumber" > 0 then "ConsumedQuantity" end as "ConsumedQuantity",
+    case when "ChargeCategory" = 'Usage' and "x_RowNumber" > 0 then focus.gcp_unit("ConsumedUnit") end as "ConsumedUnit",
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
@@ -55,7 +88,10 @@ select
                 try_cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
             )
     end as "ListUnitPrice",
-    case "ChargeCategory" when 'Usage' then "PricingCategory" when 'Purchase' then 'Standard' end as "PricingCategory",
+    case
+        when "ChargeCategory" = 'Usage' then case when "x_RowNumber" < 0 then 'Committed' else "PricingCategory" end
+        when "ChargeCategory" = 'Purchase' then 'Standard'
+    end as "PricingCategory",
     cast(null as decimal(38, 12)) as "PricingCurrencyContractedUnitPrice",
     cast(null as decimal(38, 12)) as "PricingCurrencyListUnitPrice",
     case when "ChargeCategory" in ('Usage', 'Purchase') then coalesce(nullif("PricingQuantity", 0), 1) end
@@ -74,15 +110,19 @@ select
     case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuId" end as "SkuId",
     case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuMeter" end as "SkuMeter",
     case
-        when json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"') is not null
+        when machine_type is not null or gpu_type is not null
         then
             cast(
                 json_object(
-                    'InstanceType', json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"'),
+                    'InstanceType', machine_type,
                     'CoreCount',
                     try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/cores"') as integer),
                     'MemorySize',
-                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double)
+                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double) / 1024,
+                    'x_MemoryMegabytes',
+                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double),
+                    'GpuCount', focus.gcp_gpu_count(machine_type),
+                    'x_GpuType', gpu_type
                 ) as varchar
             )
     end as "SkuPriceDetails",
