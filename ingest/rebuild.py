@@ -29,6 +29,7 @@ from sql.contract import (
     COST_AND_USAGE,
     LEDGER_TABLES,
     LOAD,
+    QUERY_COST,
     SETTINGS_TABLES,
     STAGING_OF,
     STORED_COLUMNS,
@@ -259,9 +260,9 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
 
 
 def _take_over_accounts(fresh: Warehouse) -> None:
-    """Keep what organisations last listed, since a landed file says nothing of it."""
+    """Keep what organisations last listed and what queries billed, since a landed file says nothing of it."""
     with fresh.transaction():
-        for table in (ACCOUNT, ACCOUNT_TAG):
+        for table in (ACCOUNT, ACCOUNT_TAG, QUERY_COST):
             _take_over(fresh, table, "true")
 
 

@@ -25,7 +25,7 @@ from ingest.landing import (
 )
 from ingest.load import LoadOptions, load_delivery
 from ingest.retention import KeepLanded, kept_versions
-from ingest.source import S3Location, SourceSettings
+from ingest.source import SourceSettings
 from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
@@ -41,6 +41,8 @@ class IngestReport:
     unchanged: list[Delivery | Offer] = field(default_factory=list)
     problems: list[IngestError] = field(default_factory=list)
     passed_over: dict[str, list[str]] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """By source, what somebody should know though nothing failed."""
     without_data: list[str] = field(default_factory=list)
 
 
@@ -126,6 +128,7 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
     report.problems += found.problems
     for gone in found.vanished:
         _settle_vanished(work, source, gone, checksums)
+    report.notes[source.name] = found.notes
     if found.passed_over:
         report.passed_over[source.name] = found.passed_over
     if not found.deliveries and not found.problems:
@@ -222,7 +225,7 @@ def _ingest_landed(work: _Ingesting, source: SourceSettings, offered: Collection
 def _remove_fetched(work: _Ingesting, source: SourceSettings) -> None:
     """Remove what was fetched and is not wanted any more; what a month with a problem has so far stays for the next."""
     unsettled = {problem.billing_month for problem in work.report.problems if problem.source == source.name}
-    if isinstance(source.location, S3Location) and None not in unsettled:
+    if not isinstance(source.location, Path) and None not in unsettled:
         remove_fetched(work.options.landing, source.name, {month for month in unsettled if month is not None})
 
 
