@@ -26,7 +26,7 @@ from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
 from ingest.focus.export import FOCUS
 from ingest.formats import SUFFIXES, format_of
-from ingest.gcp.bigquery import offers_in_bigquery
+from ingest.gcp.bigquery import Asking, offers_in_bigquery
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
 from ingest.landing import FETCHING
@@ -71,14 +71,21 @@ class Discovered:
     """What somebody should know though nothing failed; fetching may add to it."""
 
 
-def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums, landing: Path) -> Discovered:
+def discover(
+    source: SourceSettings,
+    warehouse: Warehouse,
+    checksums: Checksums,
+    landing: Path,
+    months: frozenset[date] = frozenset(),
+) -> Discovered:
     """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed.
 
-    `landing` is where files of S3 are looked up and fetched to where their rows tell the month.
+    `landing` is where files of S3 are looked up and fetched to where their rows tell the month; `months` are looked at
+    even where they lie before the lookback of a source that has one.
     """
     location = source.location
     if isinstance(location, BigQueryLocation):
-        found_there = offers_in_bigquery(source, location, warehouse, checksums.now_ns, landing)
+        found_there = offers_in_bigquery(source, location, Asking(warehouse, checksums.now_ns, landing, months))
         return Discovered(deliveries=[*found_there.offers], problems=found_there.problems, notes=found_there.notes)
     if isinstance(location, S3Location):
         return _in_s3(source, open_source(source, location, checksums, landing), warehouse, checksums)

@@ -14,6 +14,7 @@ from ingest.delivery import Delivery, Offer
 from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
+from ingest.gcp.projects import GCP_KINDS, silent_projects
 from ingest.landed import create_macros
 from ingest.landing import (
     land,
@@ -96,6 +97,8 @@ def ingest(
         offered = _discovered(work, source, checksums).deliveries
         for delivery in offered:
             _ingest_delivery(work, source, delivery)
+        if source.kind in GCP_KINDS:
+            work.report.notes.setdefault(source.name, []).extend(silent_projects(warehouse, source.name))
         _ingest_landed(work, source, {delivery.billing_month for delivery in offered})
         _remove_fetched(work, source)
     for source_name, month in ledger.months(warehouse):
@@ -121,7 +124,8 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
     """Return what a source offers; a source that cannot be listed offers nothing and is a problem."""
     report = work.report
     try:
-        found = discover(source, work.warehouse, checksums, work.options.landing)
+        months = work.options.months or frozenset()
+        found = discover(source, work.warehouse, checksums, work.options.landing, months)
     except IngestError as error:
         report.problems.append(error.located(source=source.name))
         return Discovered()

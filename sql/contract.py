@@ -339,7 +339,7 @@ QUERY_COST = Table(
     description="What each query of a night made its provider bill",
     columns=(
         Column("source", "VARCHAR", "Source that was asked"),
-        Column("at", "TIMESTAMP", "Night that asked, UTC"),
+        Column("asked_at", "TIMESTAMP", "Night that asked, UTC"),
         Column("statement_kind", "VARCHAR", "SELECT, or READ_SESSION for a table that was streamed"),
         Column("bytes_billed", "BIGINT", "Bytes billed; of READ_SESSION the provider's estimate of what it reads"),
     ),

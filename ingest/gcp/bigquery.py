@@ -34,18 +34,28 @@ class BigQueryOffers:
     notes: list[str]
 
 
-def offers_in_bigquery(
-    source: SourceSettings, location: BigQueryLocation, warehouse: Warehouse, now_ns: int, landing: Path
-) -> BigQueryOffers:
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The night that asks."""
+
+    warehouse: Warehouse
+    now_ns: int
+    landing: Path
+    months: frozenset[date]
+    """Months to look at though they lie before the lookback."""
+
+
+def offers_in_bigquery(source: SourceSettings, location: BigQueryLocation, asking: Asking) -> BigQueryOffers:
     """Return an offer for each month with rows; raises SourceUnreadable where a table cannot be asked.
 
     One table that cannot be asked stops the source: a month without its rows would look like one that shrank.
     """
-    now = datetime.fromtimestamp(now_ns // 1_000_000_000, UTC).replace(tzinfo=None)
-    tables = open_tables(source.name, location, warehouse, now)
+    now = datetime.fromtimestamp(asking.now_ns // 1_000_000_000, UTC).replace(tzinfo=None)
+    asked = frozenset(month for month in asking.months if source.covers(month))
+    tables = open_tables(source.name, location, asking.warehouse, now, asked)
     probed = tables.probed()
     months = {month: state for month, state in tables.months(probed).items() if source.covers(month)}
-    work = _Fetching(source=source, tables=tables, probed=probed, reader=Reader(tables=tables), landing=landing)
+    work = _Fetching(source=source, tables=tables, probed=probed, reader=Reader(tables=tables), landing=asking.landing)
     offers = [work.offer(month, partitions) for month, partitions in months.items()]
     return BigQueryOffers(offers=offers, problems=_gone(source, tables, months), notes=tables.notes)
 

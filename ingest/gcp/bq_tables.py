@@ -105,6 +105,8 @@ class Tables:
     client: Client
     warehouse: Warehouse
     now: datetime
+    asked_for: frozenset[date] = frozenset()
+    """Months that are looked at wherever they lie."""
     notes: list[str] = field(default_factory=list)
 
     def probed(self) -> list[ExportTable]:
@@ -148,10 +150,10 @@ class Tables:
 
     @property
     def first_month(self) -> date:
-        """Return the first invoice month of the lookback, by the provider's Pacific time."""
+        """Return the first invoice month that is looked at; months begin by the provider's Pacific time."""
         today = (self.now - _PACIFIC).date()
         number = today.year * 12 + today.month - 1 - self.location.lookback_months
-        return date(number // 12, number % 12 + 1, 1)
+        return min({date(number // 12, number % 12 + 1, 1), *self.asked_for})
 
     def query(self, statement: str, read: Callable[[QueryJob], T]) -> T:
         """Return what `read` makes of a query's result; what it billed is kept even where reading failed."""
@@ -229,9 +231,12 @@ class Tables:
         return [(row[0], row[1], int(row[2]), row[3]) for row in rows]
 
 
-def open_tables(source: str, location: BigQueryLocation, warehouse: Warehouse, now: datetime) -> Tables:
+def open_tables(
+    source: str, location: BigQueryLocation, warehouse: Warehouse, now: datetime, asked_for: frozenset[date]
+) -> Tables:
     """Return the tables of a source, with nothing asked yet; raises SourceUnreadable without credentials."""
-    return Tables(source=source, location=location, client=query_client(location), warehouse=warehouse, now=now)
+    client = query_client(location)
+    return Tables(source=source, location=location, client=client, warehouse=warehouse, now=now, asked_for=asked_for)
 
 
 def version_of_state(partitions: Sequence[Partition]) -> str:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.fakes.exports import gcp_row
 from tests.fakes.servers import free_port
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 PROJECT = "acme-billing"
 DATASET = "billing"
 DETAILED = f"{PROJECT}.{DATASET}.gcp_billing_export_resource_v1_0A1B2C"
+LIKE = gcp_row(credits=[("-1", "PROMOTION")]) | {
+    "labels": [{"key": "k", "value": "v"}],
+    "system_labels": [{"key": "k", "value": "v"}],
+    "tags": [{"key": "k", "value": "v", "inherited": True, "namespace": "n"}],
+    "project": {"id": "p", "number": "1", "name": "p", "labels": [{"key": "k", "value": "v"}]},
+}
+"""A row with something in every column that the tests write."""
 _LOCK = ROOT / "tests" / "emulators.lock"
 _START_SECONDS = 120
 _SCALARS = {bool: "BOOL", int: "INTEGER", float: "FLOAT", Decimal: "FLOAT", str: "STRING"}
@@ -101,13 +109,28 @@ class Emulator:
                 table.time_partitioning = TimePartitioning(
                     field=None if partitioned_by == "_PARTITIONTIME" else partitioned_by
                 )
-            client.create_table(table)
+            client.create_table(table, retry=None, timeout=20)  # type: ignore[arg-type]
         self.made.append(name)
+
+    def view(self, name: str, query: str, *, like: Mapping[str, object]) -> None:
+        """Make a view; the emulator does not work out its columns, as BigQuery does."""
+        from google.cloud.bigquery import Table
+
+        with closing(self.client()) as client:
+            table = Table(name, schema=[_column(key, value) for key, value in like.items()])
+            table.view_query = query
+            client.create_table(table, retry=None, timeout=20)  # type: ignore[arg-type]
+        self.made.insert(0, name)
 
     def add(self, rows: Sequence[Mapping[str, object]], name: str = DETAILED) -> None:
         """Add rows to the partition of today."""
         with closing(self.client()) as client:
-            assert not client.insert_rows_json(name, [_as_json(row) for row in rows])
+            assert not client.insert_rows_json(
+                name,
+                [_as_json(row) for row in rows],
+                retry=None,  # type: ignore[arg-type]
+                timeout=20,
+            )
 
     def run(self, statement: str) -> None:
         """Run a statement."""
