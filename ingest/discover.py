@@ -26,17 +26,19 @@ from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
 from ingest.focus.export import FOCUS
 from ingest.formats import SUFFIXES, format_of
+from ingest.gcp.bigquery import Asking, offers_in_bigquery
 from ingest.gcp.export import GCP_EXPORT
 from ingest.landed import create_landed_view
 from ingest.landing import FETCHING
 from ingest.listing import list_files
-from ingest.source import S3Location, SourceKind, SourceSettings
+from ingest.source import BigQueryLocation, S3Location, SourceKind, SourceSettings
 from ingest.unpack import unpacked
 from sql.warehouse import Warehouse, quoted
 
 DATASETS: Mapping[SourceKind, tuple[Dataset, ...]] = {
     "aws-export": (CUR, FOCUS),
     "gcp-export": (GCP_EXPORT, FOCUS),
+    "gcp-bigquery": (GCP_EXPORT, FOCUS),
     "focus-export": (FOCUS,),
 }
 _MONTH = re.compile(r"(?:19|20|21)\d{2}-\d{2}")
@@ -65,14 +67,26 @@ class Discovered:
     problems: list[SourceUnreadable] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
     vanished: list[Vanished] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What somebody should know though nothing failed; fetching may add to it."""
 
 
-def discover(source: SourceSettings, warehouse: Warehouse, checksums: Checksums, landing: Path) -> Discovered:
+def discover(
+    source: SourceSettings,
+    warehouse: Warehouse,
+    checksums: Checksums,
+    landing: Path,
+    months: frozenset[date] = frozenset(),
+) -> Discovered:
     """Return what `source` offers; nothing yet is normal. Raises SourceUnreadable where it cannot be listed.
 
-    `landing` is where files of S3 are looked up and fetched to where their rows tell the month.
+    `landing` is where files of S3 are looked up and fetched to where their rows tell the month; `months` are looked at
+    even where they lie before the lookback of a source that has one.
     """
     location = source.location
+    if isinstance(location, BigQueryLocation):
+        found_there = offers_in_bigquery(source, location, Asking(warehouse, checksums.now_ns, landing, months))
+        return Discovered(deliveries=[*found_there.offers], problems=found_there.problems, notes=found_there.notes)
     if isinstance(location, S3Location):
         return _in_s3(source, open_source(source, location, checksums, landing), warehouse, checksums)
     if not location.exists():

@@ -31,6 +31,7 @@ from sql.contract import (
     LOAD,
     PRICE,
     PROJECT,
+    QUERY_COST,
     SETTINGS_TABLES,
     STAGING_OF,
     STORED_COLUMNS,
@@ -263,9 +264,9 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
 
 
 def _take_over_accounts(fresh: Warehouse) -> None:
-    """Keep what organisations, billing accounts and catalogues last listed: a landed file says nothing of it."""
+    """Keep what organisations, billing accounts and catalogues last listed and what queries billed: no file says it."""
     with fresh.transaction():
-        for table in (ACCOUNT, ACCOUNT_TAG, PROJECT, PRICE):
+        for table in (ACCOUNT, ACCOUNT_TAG, PROJECT, PRICE, QUERY_COST):
             _take_over(fresh, table, "true")
 
 

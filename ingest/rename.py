@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingest.ledger import EARLIER
 from ingest.source import SourceSettings
-from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD, PROJECT
+from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD, PROJECT, QUERY_COST
 from sql.files import make_directory, remove_tree, rename
 from sql.parts import part_name, refresh_views, tables_of
 from sql.warehouse import Warehouse, quoted
@@ -63,7 +63,7 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
                 "update ops.load set part = ? where source = ? and billing_month = ?",
                 [part_name(new, month), old, month],
             )
-        for table in (LOAD, ACCOUNT, ACCOUNT_TAG, PROJECT):
+        for table in (LOAD, ACCOUNT, ACCOUNT_TAG, PROJECT, QUERY_COST):
             warehouse.execute(f"update {table.full_name} set source = ? where source = ?", [new, old])
         refresh_views(warehouse)
     warehouse.checkpoint()

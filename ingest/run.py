@@ -14,6 +14,7 @@ from ingest.delivery import Delivery, Offer
 from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
+from ingest.gcp.silent import GCP_KINDS, silent_projects
 from ingest.landed import create_macros
 from ingest.landing import (
     land,
@@ -25,7 +26,7 @@ from ingest.landing import (
 )
 from ingest.load import LoadOptions, load_delivery
 from ingest.retention import KeepLanded, kept_versions
-from ingest.source import S3Location, SourceSettings
+from ingest.source import SourceSettings
 from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
@@ -41,6 +42,8 @@ class IngestReport:
     unchanged: list[Delivery | Offer] = field(default_factory=list)
     problems: list[IngestError] = field(default_factory=list)
     passed_over: dict[str, list[str]] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """By source, what somebody should know though nothing failed."""
     without_data: list[str] = field(default_factory=list)
 
 
@@ -94,6 +97,8 @@ def ingest(
         offered = _discovered(work, source, checksums).deliveries
         for delivery in offered:
             _ingest_delivery(work, source, delivery)
+        if source.kind in GCP_KINDS:
+            work.report.notes.setdefault(source.name, []).extend(silent_projects(warehouse, source.name))
         _ingest_landed(work, source, {delivery.billing_month for delivery in offered})
         _remove_fetched(work, source)
     for source_name, month in ledger.months(warehouse):
@@ -119,13 +124,15 @@ def _discovered(work: _Ingesting, source: SourceSettings, checksums: Checksums) 
     """Return what a source offers; a source that cannot be listed offers nothing and is a problem."""
     report = work.report
     try:
-        found = discover(source, work.warehouse, checksums, work.options.landing)
+        months = work.options.months or frozenset()
+        found = discover(source, work.warehouse, checksums, work.options.landing, months)
     except IngestError as error:
         report.problems.append(error.located(source=source.name))
         return Discovered()
     report.problems += found.problems
     for gone in found.vanished:
         _settle_vanished(work, source, gone, checksums)
+    report.notes[source.name] = found.notes
     if found.passed_over:
         report.passed_over[source.name] = found.passed_over
     if not found.deliveries and not found.problems:
@@ -222,7 +229,7 @@ def _ingest_landed(work: _Ingesting, source: SourceSettings, offered: Collection
 def _remove_fetched(work: _Ingesting, source: SourceSettings) -> None:
     """Remove what was fetched and is not wanted any more; what a month with a problem has so far stays for the next."""
     unsettled = {problem.billing_month for problem in work.report.problems if problem.source == source.name}
-    if isinstance(source.location, S3Location) and None not in unsettled:
+    if not isinstance(source.location, Path) and None not in unsettled:
         remove_fetched(work.options.landing, source.name, {month for month in unsettled if month is not None})
 
 

@@ -8,10 +8,16 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-SourceKind = Literal["aws-export", "gcp-export", "focus-export"]
+from sql.secret import SecretReference
+
+SourceKind = Literal["aws-export", "gcp-export", "gcp-bigquery", "focus-export"]
 DEFAULT_QUIET_DAYS = 7
 """For sources of GCP, whose exports name no invoice."""
-DEFAULT_SETTLE_DAYS: dict[SourceKind, int] = {"aws-export": 1, "gcp-export": 2, "focus-export": 2}
+DEFAULT_SETTLE_DAYS: dict[SourceKind, int] = {"aws-export": 1, "gcp-export": 2, "gcp-bigquery": 2, "focus-export": 2}
+_TABLE = re.compile(
+    r"(?P<project>(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9])\.(?P<dataset>\w{1,1024})\.(?P<table>[\w-]{1,1024})",
+    re.ASCII,
+)
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -43,7 +49,7 @@ class S3Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long an answer of AWS is waited for; the default is a night's."""
+    """How long an answer of a provider is waited for; the default is a night's."""
 
     connect_seconds: float = 10
     read_seconds: float = 60
@@ -71,6 +77,66 @@ class AwsAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BigQueryTable:
+    """A table or view of BigQuery."""
+
+    project: str
+    dataset: str
+    table: str
+
+    @classmethod
+    def parse(cls, text: str) -> BigQueryTable:
+        """Return the table that `project.dataset.table` names; raises ValueError.
+
+        Source: Google Cloud documentation, "Creating and managing projects" and BigQuery's naming of tables.
+        """
+        found = _TABLE.fullmatch(text)
+        if found is None:
+            raise ValueError('must be project.dataset.table, like "acme-billing.billing.gcp_billing_export_v1_0A1B2C"')
+        return cls(project=found["project"], dataset=found["dataset"], table=found["table"])
+
+    def __str__(self) -> str:
+        """Return `project.dataset.table`."""
+        return f"{self.project}.{self.dataset}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BigQueryLocation:
+    """Billing exports in BigQuery, and how they are asked.
+
+    The job project pays for queries, the tables lie in a dataset's project, and charges are of further projects.
+    """
+
+    tables: tuple[BigQueryTable, ...]
+    """One at least; all of one kind, each of its own billing account."""
+    job_project: str | None = None
+    """Who pays for queries and read sessions; None for the first table's project."""
+    lookback_months: int = 2
+    """Invoice months before the current one that are looked at each night."""
+    max_bytes_billed: int = 100 * 10**9
+    """What one query may bill at most [bytes]."""
+    credentials: SecretReference | None = None
+    """Service-account file; None for application default credentials."""
+    endpoint_url: str | None = None
+    """Where BigQuery is asked instead of at Google; plain http is an emulator on this machine."""
+    storage_endpoint_url: str | None = None
+    """Where its Storage API is asked; beside `endpoint_url`, None is to do without."""
+    patience: Patience = Patience()
+    """Not configured."""
+    pause_seconds: float = 1.0
+    """Pause before the second try of a request, doubled with each; not configured."""
+
+    @property
+    def paying_project(self) -> str:
+        """Return the project that jobs run in."""
+        return self.job_project or self.tables[0].project
+
+    def __str__(self) -> str:
+        """Return the tables' names."""
+        return ", ".join(map(str, self.tables))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BillingAccess:
     """How the Cloud Billing API of Google is reached; credentials are those that Google's libraries find."""
 
@@ -88,8 +154,8 @@ class SourceSettings:
 
     name: str
     kind: SourceKind
-    location: Path | S3Location
-    """A folder or one file, absolute, or a place in S3."""
+    location: Path | S3Location | BigQueryLocation
+    """A folder or one file, absolute, a place in S3, or tables of BigQuery."""
     access: AwsAccess = AwsAccess()
     """How AWS is reached."""
     period: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
@@ -10,6 +12,7 @@ from ingest.source import (
     DEFAULT_QUIET_DAYS,
     DEFAULT_SETTLE_DAYS,
     AwsAccess,
+    BigQueryLocation,
     BillingAccess,
     S3Location,
     SourceSettings,
@@ -82,11 +85,10 @@ def _warehouse(table: schema.WarehouseTable, folder: Path) -> WarehouseSettings:
 def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
     default_period = None if table.kind == "aws-export" else "from-rows"
     settle_days = DEFAULT_SETTLE_DAYS[table.kind] if table.settle_days is None else table.settle_days
-    location = values.parse_location(table.location)
     return SourceSettings(
         name=table.name,
         kind=table.kind,
-        location=location if isinstance(location, S3Location) else folder / location,
+        location=_location(table, folder),
         access=AwsAccess(
             profile=table.profile,
             role_arn=table.role_arn,
@@ -121,6 +123,29 @@ def _quiet_days(table: schema.SourceTable) -> int | None:
     if not table.kind.startswith("gcp-"):
         return None
     return DEFAULT_QUIET_DAYS if table.quiet_days is None else table.quiet_days
+
+
+def _location(table: schema.SourceTable, folder: Path) -> Path | S3Location | BigQueryLocation:
+    """Return where a source's exports are: the checks have seen that its kind has what it needs."""
+    if table.table is not None:
+        return _bigquery(table, table.table, folder)
+    location = values.parse_location(table.location or "")
+    return location if isinstance(location, S3Location) else folder / location
+
+
+def _bigquery(table: schema.SourceTable, names: Sequence[str], folder: Path) -> BigQueryLocation:
+    given = BigQueryLocation(tables=tuple(values.parse_bigquery_table(name) for name in names))
+    return replace(
+        given,
+        job_project=table.job_project,
+        lookback_months=given.lookback_months if table.lookback_months is None else table.lookback_months,
+        max_bytes_billed=values.parse_bytes(table.max_bytes_billed)
+        if table.max_bytes_billed
+        else given.max_bytes_billed,
+        credentials=SecretReference.parse(table.credentials, folder) if table.credentials is not None else None,
+        endpoint_url=table.endpoint_url,
+        storage_endpoint_url=table.storage_endpoint_url,
+    )
 
 
 def _prepaid_capacity(table: schema.PrepaidCapacityTable) -> PrepaidCapacity:

@@ -73,10 +73,26 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             )
         if table.amortise is not None and not table.kind.startswith("gcp-"):
             findings.refuse((*placed.path, "amortise"), "is for gcp-export only: other exports carry amortised costs")
+        _check_place(placed, findings)
         _check_access(placed, findings)
     _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
+
+
+_OF_BIGQUERY = ("table", "job_project", "lookback_months", "max_bytes_billed", "credentials", "storage_endpoint_url")
+
+
+def _check_place(placed: Placed[schema.SourceTable], findings: Findings) -> None:
+    """Refuse a source that does not say where it is, or says it in the words of another kind."""
+    table = placed.table
+    is_in_bigquery = table.kind == "gcp-bigquery"
+    for key in ("location", "period") if is_in_bigquery else _OF_BIGQUERY:
+        if getattr(table, key) is not None:
+            findings.refuse((*placed.path, key), f"is not for {table.kind}{'' if is_in_bigquery else ': see location'}")
+    needed = "table" if is_in_bigquery else "location"
+    if getattr(table, needed) is None:
+        findings.refuse((*placed.path, needed), f"is missing: {table.kind} needs it")
 
 
 def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> None:
@@ -89,8 +105,9 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
         findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
     if not table.kind.startswith("gcp-") and table.projects:
         findings.refuse((*placed.path, "projects"), "is for kinds of GCP only: Cloud Billing is asked")
-    if table.kind != "aws-export" and not table.location.startswith("s3://"):
-        for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
+    if table.kind != "aws-export" and not (table.location or "").startswith("s3://"):
+        keys = ("profile", "role_arn", "external_id", "region")
+        for key in keys if table.kind == "gcp-bigquery" else (*keys, "endpoint_url"):
             if getattr(table, key) is not None:
                 findings.refuse((*placed.path, key), "is for an aws-export or a location in S3, and this is neither")
     elif table.external_id is not None and table.role_arn is None:
@@ -100,10 +117,12 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
 def _warn_of_shared_locations(document: ReadDocument, findings: Findings) -> None:
     seen: dict[str, str] = {}
     for placed in document.sources:
-        first = seen.setdefault(placed.table.location, placed.table.name)
-        if first != placed.table.name:
-            message = f"is also the location of source {shown_value(first)}; a month belongs to one source"
-            findings.warn((*placed.path, "location"), message)
+        key = "location" if placed.table.table is None else "table"
+        for place in placed.table.table or [placed.table.location or ""]:
+            first = seen.setdefault(place, placed.table.name)
+            if first != placed.table.name:
+                message = f"is also the {key} of source {shown_value(first)}; a month belongs to one source"
+                findings.warn((*placed.path, key), message)
 
 
 def check_prepaid_capacities(document: ReadDocument, findings: Findings) -> None:
@@ -125,8 +144,9 @@ def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> Non
             findings.refuse(path, f"is the same path as {seen[target]}")
         seen.setdefault(target, ".".join(part for part in path if isinstance(part, str)))
     landing = (folder / document.warehouse.landing).resolve()
-    on_disk = (placed for placed in document.sources if not placed.table.location.startswith("s3://"))
-    for placed in on_disk:
+    for placed in document.sources:
+        if placed.table.location is None or placed.table.location.startswith("s3://"):
+            continue
         location = (folder / placed.table.location).resolve()
         if landing.is_relative_to(location) or location.is_relative_to(landing):
             findings.refuse(

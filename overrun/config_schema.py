@@ -45,6 +45,18 @@ def _as_globs(value: object) -> list[str]:
     return globs
 
 
+def _as_tables(value: object) -> list[str]:
+    """Take one table or a list of them."""
+    tables = [value] if isinstance(value, str) else value
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, str) for table in tables):
+        raise ValueError("must be project.dataset.table, or a list of such names")
+    for table in tables:
+        values.parse_bigquery_table(table)
+    if len(set(tables)) < len(tables):
+        raise ValueError("names a table twice, whose costs would then count twice")
+    return tables
+
+
 Name = Annotated[str, _checked(values.parse_name)]
 Label = Annotated[str, _checked(values.parse_label)]
 ExactLabel = Annotated[str, _checked(values.parse_exact_label)]
@@ -110,15 +122,22 @@ class PublishTable(Table):
     """Teams whose charges the copy holds."""
 
 
+TableNames = Annotated[
+    list[str],
+    BeforeValidator(_as_tables),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+
+
 class SourceTable(Table):
     """One place that exports are read from."""
 
     name: Name
     """Name of the source, in tables, messages and folders; keep it for good."""
-    kind: Literal["aws-export", "gcp-export", "focus-export"]
+    kind: Literal["aws-export", "gcp-export", "gcp-bigquery", "focus-export"]
     """What is read: aws-export tells legacy CUR, CUR 2.0 and FOCUS apart by itself."""
-    location: Annotated[str, _checked(values.parse_location)]
-    """A folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
+    location: Annotated[str, _checked(values.parse_location)] | None = None
+    """Needed but for gcp-bigquery: a folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
     profile: Label | None = None
     """Profile of the AWS configuration files that AWS is asked with."""
     role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
@@ -128,7 +147,7 @@ class SourceTable(Table):
     region: Annotated[str, _checked(values.parse_region)] | None = None
     """Region of the bucket; without it, that of the AWS configuration."""
     endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
-    """Address that every AWS service is asked at, such as that of a VPC endpoint; without it, AWS's own."""
+    """Address that every AWS service, or BigQuery, is asked at, as a private one; without it, the provider's own."""
     period: Annotated[str, _checked(values.parse_period)] | None = None
     """For files without a manifest: the month they bill, or from-rows (default of gcp-export and focus-export)."""
     currency: Currency | None = None
@@ -153,6 +172,18 @@ class SourceTable(Table):
     """Whether to ask Cloud Billing for the projects of the loaded billing accounts each night; kinds of GCP only."""
     billing_endpoint: Annotated[str, _checked(values.parse_loopback)] | None = None
     """HOST:PORT on this machine that Cloud Billing is asked at, without credentials; for tests."""
+    table: TableNames | None = None
+    """For gcp-bigquery: the export's table as project.dataset.table, or a list of those of several accounts."""
+    job_project: Annotated[str, _checked(values.parse_gcp_project)] | None = None
+    """Project that pays for queries; without it, that of the first table."""
+    lookback_months: Annotated[int, Field(ge=0, le=120)] | None = None
+    """Invoice months before the current one that are looked at each night; default 2."""
+    max_bytes_billed: Annotated[str, _checked(values.parse_bytes)] | None = None
+    """What one query may bill at most; default 100 GB."""
+    credentials: Reference | None = None
+    """Where a service-account file stands, env:NAME or file:PATH; without it, application default credentials."""
+    storage_endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
+    """Address that BigQuery's Storage API is asked at; beside endpoint_url without it, it is not asked."""
 
 
 class MatchTable(Table):

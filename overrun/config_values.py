@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from alerts.loopback import is_loopback
-from ingest.source import S3Location
+from ingest.source import BigQueryTable, S3Location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _MONTH = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])")
@@ -30,6 +30,9 @@ _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:.]*:[0
 _ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,576}", re.ASCII)
 _EXTERNAL_ID = re.compile(r"[\w+=,.@:/-]{2,1224}", re.ASCII)
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d{1,2}")
+_GCP_PROJECT = re.compile(r"(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_BYTES = re.compile(r"(?P<amount>[0-9]{1,6}) ?(?P<unit>MB|GB|TB)")
+_UNITS = {"MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000}
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _PLACES = Decimal("0.000000000001")
@@ -175,6 +178,26 @@ def _refuse_half_a_place(text: str) -> None:
     except ValueError:
         likely = ", like s3://BUCKET/PREFIX"
     raise ValueError(f"must begin with s3:// for a place in S3{likely}")
+
+
+def parse_bigquery_table(text: str) -> BigQueryTable:
+    """Return the table that `project.dataset.table` names."""
+    return BigQueryTable.parse(text)
+
+
+def parse_gcp_project(text: str) -> str:
+    """Accept the id of a project of Google Cloud."""
+    if not _GCP_PROJECT.fullmatch(text):
+        raise ValueError('must be the id of a project, like "acme-billing"')
+    return text
+
+
+def parse_bytes(text: str) -> int:
+    """Return a number of bytes: `100 GB` is 100,000,000,000."""
+    found = _BYTES.fullmatch(text)
+    if found is None or int(found["amount"]) == 0:
+        raise ValueError('must be a size in MB, GB or TB, like "100 GB"')
+    return int(found["amount"]) * _UNITS[found["unit"]]
 
 
 def parse_role_arn(text: str) -> str:

@@ -59,7 +59,7 @@ def _is_in_s3(source: SourceSettings) -> bool:
 def _check_anywhere(source: SourceSettings, accounts: Sequence[str], *, is_offline: bool) -> list[Check]:
     """Return the checks of one source, on disk and of what it asks AWS and Google; `accounts` are those it loaded."""
     location, name = source.location, f"source {source.name}"
-    checks = [] if isinstance(location, S3Location) else [_check_on_disk(name, location)]
+    checks = [_check_on_disk(name, location)] if isinstance(location, Path) else []
     if source.projects:
         checks += _check_projects(name, source, accounts, is_offline=is_offline)
     if not (_is_in_s3(source) or source.organizations):

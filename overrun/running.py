@@ -99,6 +99,7 @@ def _summary(report: NightReport) -> list[str]:
         lines += [f"  {source}: no data yet" for source in report.ingested.without_data]
         for source, names in report.ingested.passed_over.items():
             lines.append(f"  {source}: {len(names)} files of other formats passed over ({', '.join(names[:3])})")
+        lines += [f"  {source}: note: {note}" for source, notes in report.ingested.notes.items() for note in notes]
     if report.built is not None:
         lines.append(f"build: {len(report.built.built)} tables built" if report.built.changed else "build: nothing new")
     for published in report.published:

@@ -364,6 +364,18 @@ ACCOUNT = Table(
     ),
 )
 
+QUERY_COST = Table(
+    schema="ops",
+    name="query_cost",
+    description="What each query of a night made its provider bill",
+    columns=(
+        Column("source", "VARCHAR", "Source that was asked"),
+        Column("asked_at", "TIMESTAMP", "Night that asked, UTC"),
+        Column("statement_kind", "VARCHAR", "SELECT, or READ_SESSION for a table that was streamed"),
+        Column("bytes_billed", "BIGINT", "Bytes billed; of READ_SESSION the provider's estimate of what it reads"),
+    ),
+)
+
 ACCOUNT_TAG = Table(
     schema="ops",
     name="account_tag",
@@ -630,7 +642,7 @@ BUDGET_STATE = Table(
 
 LEDGER_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, LOAD_INVOICE, LOAD_COMMITMENT, LOAD_RAW_TOTAL)
 """What a load writes besides its part; each has `load_id`."""
-OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, PROJECT, SEEN_FILE, FINGERPRINT, META)
+OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, PROJECT, QUERY_COST, SEEN_FILE, FINGERPRINT, META)
 ANALYSIS_TABLES = (BUDGET_STATE,)
 SCHEMAS = ("parts", "months", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
 WHOLE = "0001-01-01"

@@ -76,7 +76,8 @@ def counts(config: Config) -> dict[str, int]:
 
 def missing_locations(config: Config) -> list[Problem]:
     """Return a warning for each source whose folder or file is not there; it may still come, so it is no error."""
-    from ingest.source import S3Location
+    from pathlib import Path
+
     from overrun.config_problems import Problem
 
     return [
@@ -87,7 +88,7 @@ def missing_locations(config: Config) -> list[Problem]:
             hint="a night reports this source as failed until its export is there",
         )
         for source in config.sources
-        if not isinstance(source.location, S3Location) and not source.location.exists()
+        if isinstance(source.location, Path) and not source.location.exists()
     ]
 
 

@@ -48,7 +48,7 @@ TEMPLATE = """\
 #[[source]]
 # Name in tables, messages and folders; keep it for good.
 #name = "aws-main"
-# aws-export (legacy CUR, CUR 2.0 and FOCUS are told apart), gcp-export or focus-export.
+# aws-export (legacy CUR, CUR 2.0 and FOCUS are told apart), gcp-export, gcp-bigquery or focus-export.
 #kind = "aws-export"
 # The export's root or any folder below it, or one file: on disk, like "exports/aws", or in S3.
 #location = "s3://acme-billing/exports"
@@ -89,6 +89,23 @@ TEMPLATE = """\
 #location = "exports/gcp"
 # Days without a change, from the 5th of the next month on, after which a month is final.
 #quiet_days = 7
+# A billing export that is read where Google writes it.
+#[[source]]
+#name = "gcp-main"
+#kind = "gcp-bigquery"
+# The table, or a list of those of several billing accounts.
+#table = "acme-billing.billing.gcp_billing_export_resource_v1_0A1B2C_3D4E5F_6A7B8C"
+# Project that pays for queries; without it, that of the table.
+#job_project = "acme-finops"
+# Invoice months before the current one that are looked at each night.
+#lookback_months = 2
+# What one query may bill at most.
+#max_bytes_billed = "100 GB"
+# Service-account file; without it, application default credentials.
+#credentials = "file:/etc/overrun/service-account.json"
+# Private addresses of BigQuery and of its Storage API.
+#endpoint_url = "https://bigquery-acme.p.googleapis.com"
+#storage_endpoint_url = "https://bigquerystorage-acme.p.googleapis.com"
 
 [attribution]
 # Tag keys that name the project, after the rules found nothing; the first that has a value wins.

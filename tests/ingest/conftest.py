@@ -12,6 +12,7 @@ import pytest
 from sql.parts import prepare
 from sql.warehouse import Warehouse, WarehouseSettings
 from tests.fakes.aws import KEYS, Aws, moto_server, proxy
+from tests.fakes.bigquery import Emulator, emulator
 from tests.ingest.night import Night
 
 
@@ -59,3 +60,17 @@ def aws(moto_port: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     urllib.request.urlopen(f"http://127.0.0.1:{moto_port}/moto-api/reset", data=b"").close()
     with proxy(moto_port) as aws:
         yield aws
+
+
+@pytest.fixture(scope="session")
+def running_bigquery() -> Iterator[Emulator]:
+    """Run the emulator of BigQuery for as long as tests ask for it, or skip where it cannot be had."""
+    with emulator() as bigquery:
+        yield bigquery
+
+
+@pytest.fixture
+def bigquery(running_bigquery: Emulator) -> Iterator[Emulator]:
+    """Return a BigQuery with nothing in it."""
+    yield running_bigquery
+    running_bigquery.reset()

@@ -49,19 +49,22 @@ class Night:
     charges: str = "focus.cost_and_usage"
     """What is asked for charges: the view, or a copy of it where a test asks often."""
 
-    def run(self, *sources: SourceSettings, accept_shrink: bool = False) -> IngestReport:
+    def run(
+        self, *sources: SourceSettings, accept_shrink: bool = False, months: frozenset[date] | None = None
+    ) -> IngestReport:
         """Ingest what the sources deliver; problems are in the report."""
         options = IngestOptions(
             landing=self.landing,
             now=self.now.astimezone(UTC).replace(tzinfo=None),
             accept_shrink=accept_shrink,
+            months=months,
             keep_landed=self.keep_landed,
         )
         return ingest(self.warehouse, sources, options)
 
-    def load(self, *sources: SourceSettings) -> IngestReport:
+    def load(self, *sources: SourceSettings, months: frozenset[date] | None = None) -> IngestReport:
         """Ingest, and see that nothing was refused."""
-        report = self.run(*sources)
+        report = self.run(*sources, months=months)
         assert not report.problems, [str(problem) for problem in report.problems]
         return report
 
