@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from overrun.cli import main
 from overrun.exits import Exit
 from tests.fakes.bigquery import DETAILED, LIKE, Emulator
 from tests.ingest.bigquery_night import november
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_two_nights_check_status_and_doctor(
