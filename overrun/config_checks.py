@@ -67,7 +67,7 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
         if table.currency is not None and table.kind != "aws-export":
             findings.warn((*placed.path, "currency"), "is read for aws-export only; other exports carry their currency")
-        if table.amortise is not None and table.kind != "gcp-export":
+        if not table.amortise and table.kind != "gcp-export":
             findings.refuse((*placed.path, "amortise"), "is for gcp-export only: other exports carry amortised costs")
         _check_access(placed, findings)
     _warn_of_shared_locations(document, findings)
