@@ -104,7 +104,7 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         was=table.was,
         from_month=values.parse_month(table.from_) if table.from_ else None,
         until_month=values.parse_month(table.until) if table.until else None,
-        amortise=table.amortise is not False,
+        amortise=table.amortise,
         organizations=table.organizations,
         projects=table.projects,
         billing=BillingAccess(endpoint=table.billing_endpoint),

@@ -71,7 +71,7 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
             findings.refuse(
                 (*placed.path, "quiet_days"), "is for sources of GCP only: other exports name their invoices"
             )
-        if table.amortise is not None and not table.kind.startswith("gcp-"):
+        if not table.amortise and not table.kind.startswith("gcp-"):
             findings.refuse((*placed.path, "amortise"), "is for gcp-export only: other exports carry amortised costs")
         _check_place(placed, findings)
         _check_access(placed, findings)

@@ -164,8 +164,8 @@ class SourceTable(Table):
     """First month that belongs to this source."""
     until: Month | None = None
     """First month that no longer belongs to this source."""
-    amortise: bool | None = None
-    """Whether to spread the fees of commitments over the usage that they cover; gcp-export only, default true."""
+    amortise: bool = True
+    """Whether to spread the fees of commitments over the usage that they cover; gcp-export only."""
     organizations: bool = False
     """Whether to ask AWS Organizations for names and tags of accounts each night; aws-export only."""
     projects: bool = False

@@ -125,6 +125,7 @@ def _as_json(report: NightReport) -> dict[str, object]:
             for load in (report.ingested.loaded if report.ingested else [])
         ],
         "unchanged": len(report.ingested.unchanged) if report.ingested else 0,
+        "notes": {source: notes for source, notes in report.ingested.notes.items() if notes} if report.ingested else {},
         "built": len(report.built.built) if report.built else 0,
         "published": [{"path": str(item.path), "is_new": item.is_new} for item in report.published],
         "queued": len(report.queued),

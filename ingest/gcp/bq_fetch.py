@@ -56,7 +56,7 @@ class Reader:
         batches = None if table.is_view else self._streamed(table, condition)
         if batches is None:
             return self._queried(table, condition, path)
-        return _write(path, *batches)
+        return write_batches(path, *batches)
 
     def _queried(self, table: ExportTable, condition: str, path: Path) -> Written:
         """Write the result of a query, page by page; one that breaks is asked again from its beginning."""
@@ -69,7 +69,7 @@ class Reader:
             first = next(batches, None)
             if first is None:
                 return Written(rows=0, size=0, sha256="")
-            return _write(path, first.schema, chain([first], batches))
+            return write_batches(path, first.schema, chain([first], batches))
 
         return self.tables.query(statement, read)
 
@@ -162,7 +162,7 @@ class Reader:
             self.tables.notes.append(text)
 
 
-def _write(path: Path, schema: pyarrow.Schema, batches: Iterator[pyarrow.RecordBatch]) -> Written:
+def write_batches(path: Path, schema: pyarrow.Schema, batches: Iterator[pyarrow.RecordBatch]) -> Written:
     """Write batches in row groups; what an earlier try left is replaced, and what breaks off leaves no file."""
     from pyarrow.parquet import ParquetWriter
 

@@ -81,26 +81,28 @@ def pause(location: BigQueryLocation, attempt: int) -> None:
 
 def _credentials(location: BigQueryLocation) -> Credentials:
     """Return who asks."""
-    from google.auth import default, load_credentials_from_dict
+    from google.auth import default
     from google.auth.credentials import AnonymousCredentials
     from google.auth.exceptions import GoogleAuthError
+    from google.oauth2 import service_account
 
     if any((url or "").startswith("http://") for url in (location.endpoint_url, location.storage_endpoint_url)):
         return AnonymousCredentials()  # type: ignore[no-untyped-call]
     hint = "give `credentials` of the [[source]] a service-account file, or run gcloud auth application-default login"
+    found: Credentials
+    if location.credentials is None:
+        try:
+            found = default(scopes=SCOPES)[0]
+        except GoogleAuthError as error:
+            raise SourceUnreadable("there are no usable credentials of Google Cloud", hint=hint) from error
+        return found
     try:
-        if location.credentials is None:
-            found: Any = default(scopes=SCOPES)
-        else:
-            found = load_credentials_from_dict(  # type: ignore[no-untyped-call]
-                _key(location.credentials), scopes=SCOPES
-            )
-    except GoogleAuthError as error:
-        raise SourceUnreadable("there are no usable credentials of Google Cloud", hint=hint) from error
-    except ValueError as error:
-        raise SourceUnreadable(f"{location.credentials} is no key of a service account", hint=hint) from error
-    credentials: Credentials = found[0]
-    return credentials
+        make = service_account.Credentials.from_service_account_info
+        found = make(_key(location.credentials), scopes=SCOPES)  # type: ignore[no-untyped-call]
+    except (GoogleAuthError, ValueError):
+        # What they say may repeat a part of the key.
+        raise SourceUnreadable(f"{location.credentials} is no key of a service account", hint=hint) from None
+    return found
 
 
 def _key(reference: SecretReference) -> dict[str, Any]:

@@ -120,11 +120,9 @@ def _reconcile_cost_explorer(
 def _reconcile_invoices(
     invocation: Invocation, config: Config, source: str, month: date | None, given: InvoiceOptions
 ) -> Exit:
-    from overrun.invoices import entered_invoices
     from overrun.reconcile_gcp import compare, report_of
     from overrun.reconcile_read import read_billed_accounts, read_loaded_month
     from overrun.reconcile_show import show
-    from sql.state import StateStore
 
     new = _given_invoices(given)
     if given.lists or given.removed:
@@ -135,11 +133,8 @@ def _reconcile_invoices(
     loaded = read_loaded_month(config.publish, source, wanted, ended_by=invocation.as_of)
     if new:
         _keep(config, new)
-    kept: list[Invoice] = []
-    if config.state.is_file():
-        with StateStore.open(config.state) as state:
-            kept = entered_invoices(state)
-    return show(report_of(loaded, compare(loaded, kept), invocation.as_of), sys.stdout, as_json=invocation.as_json)
+    accounts = compare(loaded, _kept(config))
+    return show(report_of(loaded, accounts, invocation.as_of), sys.stdout, as_json=invocation.as_json)
 
 
 def _given_invoices(given: InvoiceOptions) -> list[Invoice]:
@@ -195,6 +190,17 @@ def _fitted(invoice: Invoice, accounts: Mapping[str, set[str]] | None, as_of: da
     return replace(invoice, billing_account=account)
 
 
+def _kept(config: Config) -> list[Invoice]:
+    """Return the invoices that are kept; none before the first run, which makes the store."""
+    from overrun.invoices import entered_invoices
+    from sql.state import StateStore
+
+    if not config.state.is_file():
+        return []
+    with StateStore.open_read_only(config.state) as state:
+        return entered_invoices(state)
+
+
 def _keep(config: Config, invoices: list[Invoice]) -> None:
     from overrun.invoices import enter_invoices
     from sql.files import make_directory
@@ -207,20 +213,17 @@ def _keep(config: Config, invoices: list[Invoice]) -> None:
 
 def _show_invoices(config: Config, removed: tuple[str, ...], *, as_json: bool) -> Exit:
     """Forget invoices, and show those that are kept."""
-    from overrun.invoices import COLUMNS, entered_invoices, remove_invoice
+    from overrun.invoices import COLUMNS, remove_invoice
     from overrun.terminal import print_table
     from sql.state import StateStore
 
-    kept: list[Invoice] = []
-    if removed or config.state.is_file():
-        with StateStore.open(config.state) as state:
-            with state.transaction():
-                for invoice_id in removed:
-                    remove_invoice(state, invoice_id)
-            kept = entered_invoices(state)
+    if removed:
+        with StateStore.open(config.state) as state, state.transaction():
+            for invoice_id in removed:
+                remove_invoice(state, invoice_id)
     values = [
         (f"{invoice.month:%Y-%m}", invoice.billing_account, invoice.invoice_id, invoice.currency, f"{invoice.amount:f}")
-        for invoice in kept
+        for invoice in _kept(config)
     ]
     if as_json:
         names = [name.replace(" ", "_") for name in COLUMNS]

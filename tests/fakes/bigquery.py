@@ -43,7 +43,8 @@ LIKE = gcp_row(credits=[("-1", "PROMOTION")]) | {
 _LOCK = ROOT / "tests" / "emulators.lock"
 _START_SECONDS = 120
 _SCALARS = {bool: "BOOL", int: "INTEGER", float: "FLOAT", Decimal: "FLOAT", str: "STRING"}
-_TIMES = frozenset({"usage_start_time", "usage_end_time", "export_time"})
+_TIMES = frozenset({"usage_start_time", "usage_end_time", "export_time", "x_ExportTime"})
+_PERIODS = ("BillingPeriod", "ChargePeriod")
 
 
 def emulator_environment() -> Path:
@@ -155,7 +156,7 @@ def _column(name: str, value: object) -> SchemaField:
     if isinstance(value, dict):
         fields = tuple(_column(key, item) for key, item in value.items())
         return SchemaField(name, "RECORD", mode=mode, fields=fields)
-    kind = "TIMESTAMP" if name in _TIMES else _SCALARS[type(value)]
+    kind = "TIMESTAMP" if name in _TIMES or name.startswith(_PERIODS) else _SCALARS[type(value)]
     return SchemaField(name, kind, mode=mode)
 
 

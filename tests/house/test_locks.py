@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from tests.house.tree import ROOT
 
-LOCKS = ("requirements.lock", "requirements-dev.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "tests/emulators.lock")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 

@@ -65,3 +65,17 @@ def test_organizations_are_asked_where_the_file_says_so(tmp_path: Path, keys: st
 def test_organizations_are_for_an_aws_export_only(tmp_path: Path, location: str) -> None:
     with pytest.raises(ConfigError, match="is for aws-export only"):
         load_config(written(tmp_path, "focus-export", location, "organizations = true\n"), {})
+
+
+@pytest.mark.parametrize(
+    ("keys", "amortises"), [("", True), ("amortise = true\n", True), ("amortise = false\n", False)]
+)
+def test_commitments_of_gcp_are_spread_unless_the_file_says_not_to(tmp_path: Path, keys: str, amortises: bool) -> None:
+    (source,) = load_config(written(tmp_path, "gcp-export", "exports", keys), {}).sources
+    assert source.amortise is amortises
+
+
+@pytest.mark.parametrize("kind", ["aws-export", "focus-export"])
+def test_whether_commitments_are_spread_is_for_a_gcp_export_only(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(ConfigError, match="is for gcp-export only"):
+        load_config(written(tmp_path, kind, "exports", "amortise = false\n"), {})

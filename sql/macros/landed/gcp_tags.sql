@@ -27,34 +27,29 @@ create or replace temporary macro gcp_first_of_key(entries) as
     )[1];
 
 create or replace temporary macro gcp_tags(tags, labels, project_labels, system_labels) as
-    case
-        when coalesce(tags, '[]') = '[]' and coalesce(labels, '[]') = '[]' and coalesce(project_labels, '[]') = '[]'
-            and coalesce(system_labels, '[]') = '[]'
-        then null
-        -- NULLIF would work the text out twice.
-        else list_transform(
-            [
-                '{' || array_to_string(
-                    list_transform(
-                        list_sort(
-                            gcp_first_of_key(
-                                list_concat(
-                                    gcp_entries(tags, 'tag/'),
-                                    gcp_entries(labels, ''),
-                                    gcp_entries(project_labels, ''),
-                                    gcp_entries(system_labels, 'goog-system/')
-                                )
+    -- Bound to a name: NULLIF, or a CASE around, works the text out twice.
+    list_transform(
+        [
+            '{' || array_to_string(
+                list_transform(
+                    list_sort(
+                        gcp_first_of_key(
+                            list_concat(
+                                gcp_entries(tags, 'tag/'),
+                                gcp_entries(labels, ''),
+                                gcp_entries(project_labels, ''),
+                                gcp_entries(system_labels, 'goog-system/')
                             )
-                        ),
-                        lambda entry: cast(to_json(entry.key) as varchar) || ':'
-                        || coalesce(cast(to_json(entry.value) as varchar), 'true')
+                        )
                     ),
-                    ','
-                ) || '}'
-            ],
-            lambda bound: case when bound <> '{}' then bound end
-        )[1]
-    end
+                    lambda entry: cast(to_json(entry.key) as varchar) || ':'
+                    || coalesce(cast(to_json(entry.value) as varchar), 'true')
+                ),
+                ','
+            ) || '}'
+        ],
+        lambda bound: case when bound <> '{}' then bound end
+    )[1]
 ;
 
 -- The keys among those of gcp_tags that a row inherits, as a JSON list: tags bound to a folder, project or organisation
