@@ -33,6 +33,7 @@ SUFFIXES: Mapping[str, Format] = {
     ".csv.zip": "csv",
     ".zip": "csv",
     ".parquet": "parquet",
+    ".avro": "parquet",
     ".json": "ndjson",
     ".json.gz": "ndjson",
     ".ndjson": "ndjson",
