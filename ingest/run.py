@@ -25,7 +25,7 @@ from ingest.landing import (
 )
 from ingest.load import LoadOptions, load_delivery
 from ingest.retention import KeepLanded, kept_versions
-from ingest.source import S3Location, SourceSettings
+from ingest.source import SourceSettings
 from ingest.unpack import remove_unpacked
 from sql.parts import prepare
 from sql.warehouse import Warehouse
@@ -222,7 +222,7 @@ def _ingest_landed(work: _Ingesting, source: SourceSettings, offered: Collection
 def _remove_fetched(work: _Ingesting, source: SourceSettings) -> None:
     """Remove what was fetched and is not wanted any more; what a month with a problem has so far stays for the next."""
     unsettled = {problem.billing_month for problem in work.report.problems if problem.source == source.name}
-    if isinstance(source.location, S3Location) and None not in unsettled:
+    if not isinstance(source.location, Path) and None not in unsettled:
         remove_fetched(work.options.landing, source.name, {month for month in unsettled if month is not None})
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from alerts.settings import AlertSettings, Channel, EmailChannel, Route, SlackWebhookChannel
-from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, S3Location, SourceSettings
+from ingest.source import DEFAULT_SETTLE_DAYS, AwsAccess, GcsLocation, S3Location, SourceSettings
 from overrun import config_schema as schema
 from overrun import config_values as values
 from overrun.config import (
@@ -73,11 +74,10 @@ def _warehouse(table: schema.WarehouseTable, folder: Path) -> WarehouseSettings:
 def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
     default_period = None if table.kind == "aws-export" else "from-rows"
     settle_days = DEFAULT_SETTLE_DAYS[table.kind] if table.settle_days is None else table.settle_days
-    location = values.parse_location(table.location)
     return SourceSettings(
         name=table.name,
         kind=table.kind,
-        location=location if isinstance(location, S3Location) else folder / location,
+        location=_location(table, folder),
         access=AwsAccess(
             profile=table.profile,
             role_arn=table.role_arn,
@@ -94,6 +94,18 @@ def _source(table: schema.SourceTable, folder: Path) -> SourceSettings:
         until_month=values.parse_month(table.until) if table.until else None,
         organizations=table.organizations,
     )
+
+
+def _location(table: schema.SourceTable, folder: Path) -> Path | S3Location | GcsLocation:
+    location = values.parse_location(table.location)
+    if isinstance(location, GcsLocation):
+        key = table.credentials
+        return replace(
+            location,
+            credentials=None if key is None else SecretReference.parse(key, folder),
+            endpoint_url=table.endpoint_url,
+        )
+    return location if isinstance(location, S3Location) else folder / location
 
 
 def _prepaid_capacity(table: schema.PrepaidCapacityTable) -> PrepaidCapacity:

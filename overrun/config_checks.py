@@ -81,9 +81,14 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
     table = placed.table
     if table.kind != "aws-export" and table.organizations:
         findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
+    is_in_gcs = table.location.startswith("gs://")
+    if is_in_gcs and table.kind == "aws-export":
+        findings.refuse((*placed.path, "location"), "begins with gs://, but an aws-export is read from disk and S3")
+    if table.credentials is not None and not is_in_gcs:
+        findings.refuse((*placed.path, "credentials"), "is for a location in Google Cloud Storage, gs://BUCKET/PREFIX")
     if table.kind != "aws-export" and not table.location.startswith("s3://"):
         for key in ("profile", "role_arn", "external_id", "region", "endpoint_url"):
-            if getattr(table, key) is not None:
+            if getattr(table, key) is not None and not (is_in_gcs and key == "endpoint_url"):
                 findings.refuse((*placed.path, key), "is for an aws-export or a location in S3, and this is neither")
     elif table.external_id is not None and table.role_arn is None:
         findings.refuse((*placed.path, "external_id"), "is sent when a role is assumed, but role_arn is missing")

@@ -118,7 +118,7 @@ class SourceTable(Table):
     kind: Literal["aws-export", "gcp-export", "focus-export"]
     """What is read: aws-export tells legacy CUR, CUR 2.0 and FOCUS apart by itself."""
     location: Annotated[str, _checked(values.parse_location)]
-    """A folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
+    """A folder (the export's root or any folder below it) or one file, on disk, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX."""
     profile: Label | None = None
     """Profile of the AWS configuration files that AWS is asked with."""
     role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
@@ -128,7 +128,9 @@ class SourceTable(Table):
     region: Annotated[str, _checked(values.parse_region)] | None = None
     """Region of the bucket; without it, that of the AWS configuration."""
     endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
-    """Address that every AWS service is asked at, such as that of a VPC endpoint; without it, AWS's own."""
+    """Address that every AWS service, or Cloud Storage, is asked at, as a private one; without it, the provider's."""
+    credentials: Reference | None = None
+    """Where a service-account file stands, env:NAME or file:PATH; without it, application default credentials."""
     period: Annotated[str, _checked(values.parse_period)] | None = None
     """For files without a manifest: the month they bill, or from-rows (default of gcp-export and focus-export)."""
     currency: Currency | None = None

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from alerts.errors import DeliveryFailed
 from alerts.loopback import is_loopback
 from alerts.settings import Channel, SlackWebhookChannel
-from ingest.source import S3Location
+from ingest.source import GcsLocation, S3Location
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import Exit
 from sql.secret import SecretReference, SecretUnresolved
@@ -55,7 +55,7 @@ def _is_in_s3(source: SourceSettings) -> bool:
 def _check_anywhere(source: SourceSettings, *, is_offline: bool) -> list[Check]:
     """Return the checks of one source, on disk and of what it asks AWS."""
     location, name = source.location, f"source {source.name}"
-    checks = [] if isinstance(location, S3Location) else [_check_on_disk(name, location)]
+    checks = [] if isinstance(location, S3Location | GcsLocation) else [_check_on_disk(name, location)]
     if not (_is_in_s3(source) or source.organizations):
         return checks
     if is_offline:

@@ -76,7 +76,7 @@ def counts(config: Config) -> dict[str, int]:
 
 def missing_locations(config: Config) -> list[Problem]:
     """Return a warning for each source whose folder or file is not there; it may still come, so it is no error."""
-    from ingest.source import S3Location
+    from ingest.source import GcsLocation, S3Location
     from overrun.config_problems import Problem
 
     return [
@@ -87,7 +87,7 @@ def missing_locations(config: Config) -> list[Problem]:
             hint="a night reports this source as failed until its export is there",
         )
         for source in config.sources
-        if not isinstance(source.location, S3Location) and not source.location.exists()
+        if not isinstance(source.location, S3Location | GcsLocation) and not source.location.exists()
     ]
 
 
