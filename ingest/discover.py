@@ -24,7 +24,7 @@ from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
 from ingest.fetching import remove_others
 from ingest.focus.export import FOCUS
-from ingest.formats import SUFFIXES, format_of
+from ingest.formats import SUFFIXES, format_of, is_without_rows
 from ingest.gcp.export import GCP_EXPORT
 from ingest.gcp.gcs import open_gcs
 from ingest.landed import create_landed_view
@@ -312,6 +312,8 @@ def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vani
 
 def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
     """Return the billing months of a file's rows, YYYY-MM."""
+    if is_without_rows(file):
+        return []
     try:
         with unpacked(warehouse, [file]) as files:
             described = describe_files(files, DATASETS[source.kind], warehouse)
