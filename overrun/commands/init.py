@@ -76,6 +76,14 @@ TEMPLATE = """\
 #from = "2026-01"
 #until = "2027-01"
 
+#[[source]]
+#name = "gcp-main"
+#kind = "gcp-export"
+# The folder that BigQuery exports to, in Cloud Storage.
+#location = "gs://acme-billing/export/detailed"
+# For gs://: where a service-account file stands; without it, application default credentials.
+#credentials = "file:/etc/overrun/reader.json"
+
 [attribution]
 # Tag keys that name the project, after the rules found nothing; the first that has a value wins.
 #project_tags = ["project", "Project"]
