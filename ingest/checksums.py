@@ -2,7 +2,7 @@
 
 The checksum of a file on disk is trusted where path, size, modification time and inode are the same, and the file was
 not written in the two seconds before it was read: within those a second write could leave the same time. What lies at a
-provider (`s3://bucket/key`) is trusted where its size and entity tag are the same.
+provider (`s3://bucket/key`, `gs://bucket/key`) is trusted where its size and entity tag, or generation, are the same.
 """
 
 from __future__ import annotations
@@ -108,4 +108,4 @@ class Checksums:
 
 def _root(place: str) -> str:
     """Return the bucket of a provider's place; empty for a file on disk."""
-    return place[: place.find("/", len("s3://"))] if place.startswith("s3://") else ""
+    return place[: place.find("/", len("s3://"))] if place.startswith(("s3://", "gs://")) else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ingest.delivery import DeliveredFile
 from ingest.errors import SourceUnreadable
 from ingest.fields import Field, folded
-from ingest.formats import DeliveredColumn, FileShape, shape_of
+from ingest.formats import DeliveredColumn, FileShape, is_without_rows, shape_of
 from sql.warehouse import Warehouse, quoted, struct_fields
 
 Derivation = Callable[[Sequence[DeliveredColumn]], Mapping[str, str]]
@@ -90,7 +90,7 @@ def describe_files(files: Sequence[DeliveredFile], datasets: Sequence[Dataset], 
     nested = {name: kind for dataset in datasets for name, kind in dataset.nested.items()}
     shapes: dict[FileShape, list[DeliveredFile]] = {}
     kinds: dict[str, tuple[Dataset, str]] = {}
-    for file in files:
+    for file in [file for file in files if not is_without_rows(file)] or files:
         shape = shape_of(file, warehouse, nested)
         dataset, kind = _recognised(file, shape, datasets)
         kinds.setdefault(kind, (dataset, file.name))

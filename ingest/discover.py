@@ -10,28 +10,30 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 
 import duckdb
 
 from ingest.aws.cur import CUR
-from ingest.aws.fetch import remove_others
 from ingest.aws.manifest import Manifest, newest_manifests, resolve_keys, without_files
 from ingest.aws.offers import S3Source, open_source
-from ingest.aws.s3 import S3Object
 from ingest.checksums import Checksums
 from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
 from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
+from ingest.fetching import remove_others
 from ingest.focus.export import FOCUS
-from ingest.formats import SUFFIXES, format_of
+from ingest.formats import SUFFIXES, format_of, is_without_rows
 from ingest.gcp.bigquery import Asking, offers_in_bigquery
 from ingest.gcp.export import GCP_EXPORT
+from ingest.gcp.gcs import open_gcs
 from ingest.landed import create_landed_view
 from ingest.landing import FETCHING
 from ingest.listing import list_files
-from ingest.source import BigQueryLocation, S3Location, SourceKind, SourceSettings
+from ingest.remote import Item, RemoteSource
+from ingest.runs import Written, of_newest_runs, without_leftovers
+from ingest.source import BigQueryLocation, GcsLocation, S3Location, SourceKind, SourceSettings
 from ingest.unpack import unpacked
 from sql.warehouse import Warehouse, quoted
 
@@ -89,13 +91,17 @@ def discover(
         return Discovered(deliveries=[*found_there.offers], problems=found_there.problems, notes=found_there.notes)
     if isinstance(location, S3Location):
         return _in_s3(source, open_source(source, location, checksums, landing), warehouse, checksums)
+    if isinstance(location, GcsLocation):
+        return _in_bucket(source, open_gcs(source, location, checksums, landing), warehouse, checksums)
     if not location.exists():
         raise SourceUnreadable(
             f"{location} does not exist", source=source.name, hint="check `location` of the [[source]]"
         )
     manifests, problems = _manifests(source, location)
     if not manifests and not problems:
-        paths, passed_over = _listed(location)
+        visible, earlier = _of_newest_runs(source, list_files(location), checksums)
+        paths, passed_over = _listed(visible)
+        passed_over += earlier
         newest_ns = max((path.stat().st_mtime_ns for path in paths), default=0)
         listing = _Listing(paths, passed_over, newest_ns, lambda: [checksums.file(path, path.name) for path in paths])
         return _loose(source, listing, warehouse, checksums)
@@ -124,30 +130,54 @@ def _in_s3(source: SourceSettings, s3: S3Source, warehouse: Warehouse, checksums
             for problem in problems:
                 problem.located(source=source.name)
             return Discovered(deliveries=[*offers], problems=[error for error in problems if _concerns(source, error)])
-    objects = s3.loose()
+    return _in_bucket(source, s3, warehouse, checksums)
+
+
+def _in_bucket(
+    source: SourceSettings, remote: RemoteSource[Item], warehouse: Warehouse, checksums: Checksums
+) -> Discovered:
+    """Return what a source in a bucket offers as loose files."""
+    objects, earlier = _of_runs_in_bucket(source, remote.loose(), checksums)
     readable = [item for item in objects if format_of(item.path) is not None and not _is_manifest(item.path)]
-    passed_over = [item.name for item in objects if item not in set(readable)]
+    passed_over = [*(item.name for item in objects if item not in set(readable)), *earlier]
     newest_ns = max((item.modified_ns for item in readable), default=0)
     paths = [item.path for item in readable]
-    listing = _Listing(paths, passed_over, newest_ns, lambda: _loose_files(source, s3, readable))
+    listing = _Listing(paths, passed_over, newest_ns, lambda: _loose_files(source, remote, readable))
     found = _loose(source, listing, warehouse, checksums)
     loose = [delivery for delivery in found.deliveries if isinstance(delivery, Delivery)]
-    found.deliveries = [s3.offer_of(delivery, readable) for delivery in loose]
+    found.deliveries = [remote.offer_of(delivery, readable) for delivery in loose]
     return found
 
 
-def _loose_files(source: SourceSettings, s3: S3Source, items: Sequence[S3Object]) -> list[DeliveredFile]:
+def _of_runs_in_bucket(
+    source: SourceSettings, items: Sequence[Item], checksums: Checksums
+) -> tuple[list[Item], list[str]]:
+    """Return the objects of the newest runs, and what is passed over.
+
+    Shards are told apart in Cloud Storage only, where the time of an object is that of its export.
+    """
+    if source.kind == "aws-export":
+        return [*items], []
+    by_path = {item.path: item for item in items}
+    kept, passed_over = of_newest_runs([Written(item.path, item.modified_ns) for item in items], checksums.now_ns)
+    if isinstance(source.location, GcsLocation):
+        kept, left = without_leftovers(kept)
+        passed_over += left
+    return [by_path[PurePosixPath(file.path)] for file in kept], passed_over
+
+
+def _loose_files(source: SourceSettings, remote: RemoteSource[Item], items: Sequence[Item]) -> list[DeliveredFile]:
     """Return loose files with their checksums: those that are not known, or whose months are not, are fetched."""
     needs_months = _period_of(source) == "from-rows"
-    known = {item: s3.known(item) for item in items}
+    known = {item: remote.known(item) for item in items}
     there = {
         item: file
         for item, file in known.items()
-        if file is not None and not (needs_months and s3.checksums.months(file) is None)
+        if file is not None and not (needs_months and remote.checksums.months(file) is None)
     }
     missing = [item for item in items if item not in there]
-    remove_others(items, s3.folder / FETCHING)
-    fetched = dict(zip(missing, s3.fetched(missing, s3.folder / FETCHING), strict=True))
+    remove_others(items, remote.folder / FETCHING)
+    fetched = dict(zip(missing, remote.fetched(missing, remote.folder / FETCHING), strict=True))
     return [there.get(item) or fetched[item] for item in items]
 
 
@@ -245,9 +275,19 @@ def _distinct(files: Sequence[DeliveredFile]) -> tuple[list[DeliveredFile], list
     return kept, [file for file in files if first[file.sha256] is not file]
 
 
-def _listed(location: Path) -> tuple[list[Path], list[str]]:
+def _of_newest_runs(
+    source: SourceSettings, paths: Sequence[Path], checksums: Checksums
+) -> tuple[list[Path], list[str]]:
+    """Return the files of the newest runs, and what is passed over; an AWS export has manifests for that."""
+    if source.kind == "aws-export":
+        return [*paths], []
+    files = [Written(path, path.stat().st_mtime_ns) for path in paths]
+    kept, passed_over = of_newest_runs(files, checksums.now_ns)
+    return [Path(file.path) for file in kept], passed_over
+
+
+def _listed(visible: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """Return the files that are read and the names of those that are passed over."""
-    visible = list_files(location)
     readable = [path for path in visible if format_of(path) is not None and not _is_manifest(path)]
     return readable, [path.name for path in visible if path not in set(readable)]
 
@@ -286,6 +326,8 @@ def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vani
 
 def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
     """Return the billing months of a file's rows, YYYY-MM."""
+    if is_without_rows(file):
+        return []
     try:
         with unpacked(warehouse, [file]) as files:
             described = describe_files(files, DATASETS[source.kind], warehouse)

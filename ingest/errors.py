@@ -3,6 +3,7 @@
     IngestError
     ├── SourceUnreadable   cannot be listed, read or recognised: missing, truncated, zero bytes, not an export
     │   ├── SourceChanged  a file is not the one any more that was listed
+    │   ├── SourceDamaged  a file did not arrive as the provider has it
     │   ├── SourceDenied   a permission is missing
     │   └── NoIdentity     credentials are missing, expired or wrong
     ├── SourceConflict     another source already holds this payer and month
@@ -58,6 +59,10 @@ class SourceUnreadable(IngestError):
 
 class SourceChanged(SourceUnreadable):
     """A file was replaced or removed after it had been listed."""
+
+
+class SourceDamaged(SourceUnreadable):
+    """A file did not arrive as the provider has it."""
 
 
 class SourceDenied(SourceUnreadable):

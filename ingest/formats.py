@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ SUFFIXES: Mapping[str, Format] = {
     ".csv.zip": "csv",
     ".zip": "csv",
     ".parquet": "parquet",
+    ".avro": "parquet",
     ".json": "ndjson",
     ".json.gz": "ndjson",
     ".ndjson": "ndjson",
@@ -43,6 +45,8 @@ SUFFIXES: Mapping[str, Format] = {
 MAX_LINE_BYTES = 16 * 1024 * 1024
 EXTRA_FIELD = "extra_field"
 _NO_FIELD = "\x1e no field \x1e"
+_SHARD = re.compile(r"\d{12}\.\w+$", re.ASCII)
+"""End of the name of one of the files that BigQuery exports a table to."""
 _FIRST_RECORD_BYTES = 4 * 1024 * 1024
 
 
@@ -69,6 +73,11 @@ def format_of(path: PurePath) -> Format | None:
     name = path.name.lower()
     matches = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
     return SUFFIXES[max(matches, key=len)] if matches else None
+
+
+def is_without_rows(file: DeliveredFile) -> bool:
+    """Return whether a file is a shard of NDJSON that has no line: an export of no rows, and no broken file."""
+    return file.size == 0 and format_of(Path(file.name)) == "ndjson" and bool(_SHARD.search(file.name))
 
 
 def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str]) -> FileShape:

@@ -18,6 +18,7 @@ _TABLE = re.compile(
     r"(?P<project>(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9])\.(?P<dataset>\w{1,1024})\.(?P<table>[\w-]{1,1024})",
     re.ASCII,
 )
+_GCS_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -149,13 +150,47 @@ class BillingAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GcsLocation:
+    """A bucket of Google Cloud Storage, or a folder or file in it, and how it is asked."""
+
+    bucket: str
+    prefix: str
+    """What stands behind the bucket's slash, without slashes at its ends; empty for the bucket as a whole."""
+    credentials: SecretReference | None = None
+    """Service-account file; None for application default credentials."""
+    endpoint_url: str | None = None
+    """Where Cloud Storage is asked instead of at Google; plain http is for this machine, and asked anonymously."""
+    patience: Patience = Patience()
+    """Not configured."""
+
+    @classmethod
+    def parse(cls, text: str) -> GcsLocation:
+        """Return the place that `gs://bucket/prefix` names; raises ValueError, which does not repeat the text.
+
+        Source: Cloud Storage documentation, "Bucket naming requirements".
+        """
+        bucket, _, prefix = text.removeprefix("gs://").partition("/")
+        if not text.startswith("gs://") or not _GCS_BUCKET.fullmatch(bucket):
+            raise ValueError("must be gs://BUCKET or gs://BUCKET/PREFIX, with the name of a bucket and nothing else")
+        if not prefix.isprintable() or ".." in prefix.split("/"):
+            raise ValueError("must be a prefix without control characters and without ..")
+        if "*" in prefix:
+            raise ValueError("must be the folder of the files, without *")
+        return cls(bucket=bucket, prefix=prefix.strip("/"))
+
+    def __str__(self) -> str:
+        """Return `gs://bucket/prefix`."""
+        return f"gs://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
     """One `[[source]]` of the configuration."""
 
     name: str
     kind: SourceKind
-    location: Path | S3Location | BigQueryLocation
-    """A folder or one file, absolute, a place in S3, or tables of BigQuery."""
+    location: Path | S3Location | GcsLocation | BigQueryLocation
+    """A folder or one file, absolute, a place in S3 or Google Cloud Storage, or tables of BigQuery."""
     access: AwsAccess = AwsAccess()
     """How AWS is reached."""
     period: str | None = None

@@ -1,8 +1,9 @@
-"""Zip files: their members unpacked for as long as they are read, since DuckDB reads none.
+"""Zip and avro files: unpacked for as long as they are read, since DuckDB reads neither.
 
 A legacy report may be delivered as `REPORT-00001.csv.zip`. The zip as delivered is what lands and what makes the
 version; its members, each a CSV file, are chunks in the order of their names. They are unpacked beside the warehouse
-and removed afterwards; what a killed run left goes at the beginning of the next (`remove_unpacked`).
+and removed afterwards; what a killed run left goes at the beginning of the next (`remove_unpacked`). An avro file
+is written there as parquet (`ingest.avro`).
 
 A zip comes from outside and may lie about itself, so nothing that it says decides what is written where: members get
 names of ours, and each must come to as many bytes as it declares.
@@ -24,6 +25,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
+from ingest.avro import is_avro, write_parquet
 from ingest.delivery import DeliveredFile
 from ingest.errors import SourceUnreadable
 from sql.files import TEMPORARY_MARK, make_directory, remove_tree, write_pieces
@@ -52,11 +54,11 @@ def is_zip(name: str) -> bool:
 
 @contextmanager
 def unpacked(warehouse: Warehouse, files: Sequence[DeliveredFile]) -> Iterator[tuple[DeliveredFile, ...]]:
-    """Give the files to read in place of `files`: a zip's members in its place, every other file as it is.
+    """Give the files to read in place of `files`: a zip's members or an avro file's parquet, every other as it is.
 
-    Raises SourceUnreadable, naming file and member, where a zip is broken, hostile, or larger than the disk has room.
+    Raises SourceUnreadable, naming file and member, where one is broken, hostile, or larger than the disk has room.
     """
-    if not any(is_zip(file.name) for file in files):
+    if not any(is_zip(file.name) or is_avro(file.name) for file in files):
         yield tuple(files)
         return
     folder = _folder(warehouse)
@@ -66,7 +68,7 @@ def unpacked(warehouse: Warehouse, files: Sequence[DeliveredFile]) -> Iterator[t
         yield tuple(
             member
             for position, file in enumerate(files, start=1)
-            for member in (_unpack(file, folder / f"{position:05d}") if is_zip(file.name) else [file])
+            for member in _readable(file, folder / f"{position:05d}")
         )
     finally:
         remove_tree(folder)
@@ -84,6 +86,23 @@ def _folder(warehouse: Warehouse) -> Path:
         return Path(mkdtemp(prefix="overrun-"))
     name = warehouse.path.name.removeprefix(".").removesuffix(TEMPORARY_MARK)
     return warehouse.path.with_name(f".{name}.unpacked{TEMPORARY_MARK}")
+
+
+def _readable(file: DeliveredFile, folder: Path) -> list[DeliveredFile]:
+    """Return what is read in place of one file; what is written for it goes into `folder`."""
+    if is_zip(file.name):
+        return _unpack(file, folder)
+    return [_as_parquet(file, folder)] if is_avro(file.name) else [file]
+
+
+def _as_parquet(file: DeliveredFile, folder: Path) -> DeliveredFile:
+    """Return an avro file as parquet."""
+    if file.size == 0:
+        raise SourceUnreadable("the file is empty (0 bytes)", file=file.name, hint="deliver it again")
+    make_directory(folder)
+    target = folder / f"{_UNSAFE.sub('_', file.name)[-_LONGEST_NAME:].lstrip('.')}.parquet"
+    write_parquet(file.path, file.name, target)
+    return DeliveredFile(name=f"{file.name}:{target.name}", path=target, size=target.stat().st_size, sha256=file.sha256)
 
 
 def _unpack(file: DeliveredFile, folder: Path) -> list[DeliveredFile]:

@@ -14,6 +14,7 @@ from ingest.source import (
     AwsAccess,
     BigQueryLocation,
     BillingAccess,
+    GcsLocation,
     S3Location,
     SourceSettings,
 )
@@ -125,11 +126,18 @@ def _quiet_days(table: schema.SourceTable) -> int | None:
     return DEFAULT_QUIET_DAYS if table.quiet_days is None else table.quiet_days
 
 
-def _location(table: schema.SourceTable, folder: Path) -> Path | S3Location | BigQueryLocation:
+def _location(table: schema.SourceTable, folder: Path) -> Path | S3Location | GcsLocation | BigQueryLocation:
     """Return where a source's exports are: the checks have seen that its kind has what it needs."""
     if table.table is not None:
         return _bigquery(table, table.table, folder)
     location = values.parse_location(table.location or "")
+    if isinstance(location, GcsLocation):
+        key = table.credentials
+        return replace(
+            location,
+            credentials=None if key is None else SecretReference.parse(key, folder),
+            endpoint_url=table.endpoint_url,
+        )
     return location if isinstance(location, S3Location) else folder / location
 
 

@@ -105,9 +105,18 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
         findings.refuse((*placed.path, "organizations"), "is for aws-export only: AWS Organizations is asked")
     if not table.kind.startswith("gcp-") and table.projects:
         findings.refuse((*placed.path, "projects"), "is for kinds of GCP only: Cloud Billing is asked")
+    is_in_gcs = (table.location or "").startswith("gs://")
+    is_of_google = is_in_gcs or table.kind == "gcp-bigquery"
+    if is_in_gcs and table.kind == "aws-export":
+        findings.refuse((*placed.path, "location"), "begins with gs://, but an aws-export is read from disk and S3")
+    if table.credentials is not None and not is_of_google:
+        findings.refuse(
+            (*placed.path, "credentials"),
+            "is for gcp-bigquery or a location in Google Cloud Storage, gs://BUCKET/PREFIX",
+        )
     if table.kind != "aws-export" and not (table.location or "").startswith("s3://"):
         keys = ("profile", "role_arn", "external_id", "region")
-        for key in keys if table.kind == "gcp-bigquery" else (*keys, "endpoint_url"):
+        for key in keys if is_of_google else (*keys, "endpoint_url"):
             if getattr(table, key) is not None:
                 findings.refuse((*placed.path, key), "is for an aws-export or a location in S3, and this is neither")
     elif table.external_id is not None and table.role_arn is None:

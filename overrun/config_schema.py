@@ -137,7 +137,7 @@ class SourceTable(Table):
     kind: Literal["aws-export", "gcp-export", "gcp-bigquery", "focus-export"]
     """What is read: aws-export tells legacy CUR, CUR 2.0 and FOCUS apart by itself."""
     location: Annotated[str, _checked(values.parse_location)] | None = None
-    """Needed but for gcp-bigquery: a folder (the export's root or any folder below it) or one file, on disk or as s3://BUCKET/PREFIX."""
+    """Needed but for gcp-bigquery: a folder or one file, on disk, as s3://BUCKET/PREFIX or as gs://BUCKET/PREFIX."""
     profile: Label | None = None
     """Profile of the AWS configuration files that AWS is asked with."""
     role_arn: Annotated[str, _checked(values.parse_role_arn)] | None = None
@@ -147,7 +147,7 @@ class SourceTable(Table):
     region: Annotated[str, _checked(values.parse_region)] | None = None
     """Region of the bucket; without it, that of the AWS configuration."""
     endpoint_url: Annotated[str, _checked(values.parse_endpoint)] | None = None
-    """Address that every AWS service, or BigQuery, is asked at, as a private one; without it, the provider's own."""
+    """Address that AWS, Cloud Storage or BigQuery is asked at, as a private one; without it, the provider's own."""
     period: Annotated[str, _checked(values.parse_period)] | None = None
     """For files without a manifest: the month they bill, or from-rows (default of gcp-export and focus-export)."""
     currency: Currency | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from alerts.loopback import is_loopback
-from ingest.source import BigQueryTable, S3Location
+from ingest.source import BigQueryTable, GcsLocation, S3Location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _MONTH = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])")
@@ -154,17 +154,18 @@ def check_threshold(text: str) -> str:
     return text
 
 
-def parse_location(text: str) -> Path | S3Location:
-    """Return a folder or file on disk, or a place in S3; a refused URL is not repeated, since it may carry a key."""
+def parse_location(text: str) -> Path | S3Location | GcsLocation:
+    """Return a folder or file on disk, or a place in a bucket; a refused URL is not repeated: it may carry a key."""
     scheme = _SCHEME.match(text)
     if scheme is None:
         _refuse_half_a_place(text)
         return Path(parse_path(text))
-    if scheme["scheme"].lower() == "s3" and not text.startswith("s3://"):
-        raise ValueError("must begin with s3:// in small letters")
-    if scheme["scheme"] != "s3":
-        raise ValueError(f"begins with {scheme['scheme'].lower()}://, but this version reads from disk and S3")
-    return S3Location.parse(text)
+    name = scheme["scheme"].lower()
+    if name not in {"s3", "gs"}:
+        raise ValueError(f"begins with {name}://, but this version reads from disk, s3:// and gs://")
+    if scheme["scheme"] != name:
+        raise ValueError(f"must begin with {name}:// in small letters")
+    return S3Location.parse(text) if name == "s3" else GcsLocation.parse(text)
 
 
 def _refuse_half_a_place(text: str) -> None:

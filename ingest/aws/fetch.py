@@ -1,41 +1,16 @@
-"""Fetching objects into a folder under landing: ranges at once, resumed after a kill, each file seen to be whole.
-
-A file bears a name made of the object's key, size and ETag, so what lies there under that name is of that very version.
-`ranges` beside the files has one line per range that is there, with a CRC: after a kill, what can be read back as noted
-is not asked for again. None of it has to survive a power cut by itself, since all of it is checked; the landing step
-syncs what it takes.
-"""
+"""Fetching objects of S3, each compared with its ETag where that is made of MD5s."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 
-from ingest.aws.s3 import WORKERS, Broken, Bucket, S3Object
-from ingest.errors import SourceUnreadable
-from sql.files import file_errors, make_directory, remove
-
-RANGE_BYTES = 8 << 20
-TRIES = 5
-"""Tries of one range; each goes on where the one before broke off."""
-_PAUSE_SECONDS = 0.2
-_NOTES = "ranges"
-_READ_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """A file that is whole."""
-
-    path: Path
-    sha256: str
+from ingest import fetching
+from ingest.aws.s3 import Bucket, S3Object
+from ingest.errors import SourceDamaged
+from ingest.fetching import Fetched, read
 
 
 def fetch_objects(bucket: Bucket, objects: Sequence[S3Object], directory: Path) -> dict[str, Fetched]:
@@ -44,193 +19,56 @@ def fetch_objects(bucket: Bucket, objects: Sequence[S3Object], directory: Path) 
     Raises SourceUnreadable for an object that was replaced, cannot be read or arrived
     damaged; what has come by then stays for the next try.
     """
-    make_directory(directory)
-    files = {item.key: _File(item, directory / _name(item)) for item in objects}
-    notes = _Notes(directory / _NOTES)
-    noted = notes.read()
-    pool = ThreadPoolExecutor(WORKERS)
-    try:
-        work = _Work(bucket=bucket, notes=notes)
-        _run(pool.submit(file.prepare, noted.get(file.path.name, [])) for file in files.values())
-        _run(pool.submit(work.fetch, file, span) for file in files.values() for span in file.tasks())
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return {key: Fetched(path=file.path, sha256=file.sha256) for key, file in files.items()}
-
-
-def remove_others(objects: Sequence[S3Object], directory: Path) -> None:
-    """Remove from a folder of fetched files what belongs to none of `objects`, as they are listed now."""
-    kept = {_name(item) for item in objects} | {_NOTES}
-    for path in sorted(directory.iterdir()) if directory.is_dir() else []:
-        if path.name not in kept:
-            remove(path)
-
-
-def _run(tasks: Iterable[Future[None]]) -> None:
-    """Wait for all, or for the first that fails, whose error is raised."""
-    done, _ = wait(list(tasks), return_when=FIRST_EXCEPTION)
-    for future in done:
-        future.result()
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Bytes of a file from `start` up to but without `end`."""
-
-    start: int
-    end: int
+    return fetching.fetch_objects(_Objects(bucket), objects, directory)
 
 
 @dataclass(slots=True)
-class _File:
-    """One object on its way."""
-
-    item: S3Object
-    path: Path
-    missing: list[_Span] = field(default_factory=list)
-    left: int = 0
-    """Ranges that are still to come."""
-    has_digest: bool | None = None
-    """Whether the ETag is made of MD5s; None where no answer has said it yet."""
-    sha256: str = ""
-
-    def prepare(self, noted: Sequence[tuple[_Span, int]]) -> None:
-        """Find out which ranges are missing: those that are not noted, or do not read back as they were noted."""
-        spans = [
-            _Span(start, min(start + RANGE_BYTES, self.item.size)) for start in range(0, self.item.size, RANGE_BYTES)
-        ]
-        with file_errors(self.path), self.path.open("a+b") as stream:
-            there = {span for span, crc in noted if _crc(stream.fileno(), span) == crc}
-        self.missing = [span for span in spans if span not in there]
-        self.left = max(len(self.missing), 1)
-
-    def tasks(self) -> list[_Span | None]:
-        """Return what is to be done for this file: a range each, or the check alone where none is missing."""
-        return [*self.missing] or [None]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Work:
-    """What the workers share."""
+class _Objects:
+    """The objects of a bucket, and what answers have said of their ETags."""
 
     bucket: Bucket
-    notes: _Notes
-    lock: Lock = field(default_factory=Lock)
+    digests: dict[str, bool] = field(default_factory=dict)
+    """Whether the ETag of a key is made of MD5s, where an answer has said it."""
 
-    def fetch(self, file: _File, span: _Span | None) -> None:
-        """Fetch one range; whoever fetches the last one of a file, or finds none missing, sees that it is whole."""
-        if span is not None:
-            crc = self._fetch_span(file, span)
-            with self.lock:
-                self.notes.add(file.path.name, span, crc)
-        with self.lock:
-            file.left -= 1
-            is_last = file.left == 0
-        if is_last:
-            self._check(file)
+    def chunks(self, item: S3Object, start: int, end: int) -> Iterator[bytes]:
+        """Yield an object from `start` up to but without `end`."""
+        body = self.bucket.stream(item, start, end)
+        self.digests[item.key] = body.has_digest
+        yield from body.chunks
 
-    def _fetch_span(self, file: _File, span: _Span) -> int:
-        """Write a range to its place and return its CRC; a connection that breaks is opened again where it broke."""
-        at, crc = span.start, 0
-        with file_errors(file.path), file.path.open("r+b", buffering=0) as stream:
-            for attempt in range(TRIES):
-                body = self.bucket.stream(file.item, at, span.end)
-                file.has_digest = body.has_digest
-                try:
-                    for chunk in body.chunks:
-                        _write(stream.fileno(), chunk, at)
-                        crc = zlib.crc32(chunk, crc)
-                        at += len(chunk)
-                    return crc
-                except Broken:
-                    time.sleep(_PAUSE_SECONDS * attempt)
-        raise SourceUnreadable(
-            f"the connection broke {TRIES} times at one place",
-            file=file.item.name,
-            hint="check the network; the next run goes on where this one stopped",
-        )
-
-    def _check(self, file: _File) -> None:
-        """Take the checksum of a whole file, and compare it with the ETag where that is made of MD5s."""
-        with file_errors(file.path):
-            os.truncate(file.path, file.item.size)
-        digest, _, parts = file.item.etag.partition("-")
-        sizes = self._part_sizes(file, int(parts)) if parts.isdecimal() and file.has_digest is not False else []
-        file.sha256, md5 = _digests(file.path, sizes)
+    def verified(self, item: S3Object, path: Path) -> str:
+        """Return the SHA-256 of a whole file; raises SourceDamaged where its MD5 is not that of the ETag."""
+        digest, _, parts = item.etag.partition("-")
+        has_digest = self.digests.get(item.key)
+        sizes = self._part_sizes(item, int(parts)) if parts.isdecimal() and has_digest is not False else []
+        sha256, md5 = _digests(path, sizes)
         is_known = _is_md5(digest) and bool(sizes or not parts)
-        if not is_known or md5 == digest or not self._has_digest(file):
-            return
-        remove(file.path)
-        raise SourceUnreadable(
+        if not is_known or md5 == digest or not self._has_digest(item):
+            return sha256
+        raise SourceDamaged(
             "the file arrived damaged: its MD5 is not the one that S3 tells",
-            file=file.item.name,
+            file=item.name,
             hint="the next run fetches it again",
         )
 
-    def _has_digest(self, file: _File) -> bool:
+    def _has_digest(self, item: S3Object) -> bool:
         """Return whether the ETag is made of MD5s; S3 is asked where no answer has said it."""
-        return self.bucket.has_digest(file.item) if file.has_digest is None else file.has_digest
+        known = self.digests.get(item.key)
+        return self.bucket.has_digest(item) if known is None else known
 
-    def _part_sizes(self, file: _File, parts: int) -> list[int]:
+    def _part_sizes(self, item: S3Object, parts: int) -> list[int]:
         """Return the sizes of the parts that an object was uploaded in, or none where the endpoint does not tell them.
 
         All but the last are taken to be like the first, unless they do not come to their number.
         """
-        answer = self.bucket.head(file.item, 1)
+        answer = self.bucket.head(item, 1)
         if answer.get("PartsCount") != parts:
             return []
         first = int(answer["ContentLength"])
-        if first > 0 and -(-file.item.size // first) == parts:
-            return [min(first, file.item.size - start) for start in range(0, file.item.size, first)]
-        others = [int(self.bucket.head(file.item, number)["ContentLength"]) for number in range(2, parts + 1)]
+        if first > 0 and -(-item.size // first) == parts:
+            return [min(first, item.size - start) for start in range(0, item.size, first)]
+        others = [int(self.bucket.head(item, number)["ContentLength"]) for number in range(2, parts + 1)]
         return [first, *others]
-
-
-class _Notes:
-    """The ranges that are there: one line each, of name, start, end and CRC."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> dict[str, list[tuple[_Span, int]]]:
-        """Return the noted ranges by file; a line that a kill cut off, or that a disk spoilt, is passed over."""
-        noted: dict[str, list[tuple[_Span, int]]] = {}
-        text = self._path.read_text(encoding="utf-8", errors="replace") if self._path.is_file() else ""
-        for line in text.splitlines(keepends=True):
-            fields = line.split()
-            if line.endswith("\n") and len(fields) == 4 and all(item.isdecimal() for item in fields[1:]):
-                start, end, crc = map(int, fields[1:])
-                noted.setdefault(fields[0], []).append((_Span(start, end), crc))
-        return noted
-
-    def add(self, name: str, span: _Span, crc: int) -> None:
-        """Note one range."""
-        with file_errors(self._path), self._path.open("a", encoding="utf-8") as stream:
-            stream.write(f"{name} {span.start} {span.end} {crc}\n")
-
-
-def _name(item: S3Object) -> str:
-    """Return the name of an object's file."""
-    return hashlib.sha256(f"{item.key}\0{item.size}\0{item.etag}".encode()).hexdigest()[:32]
-
-
-def _write(descriptor: int, chunk: bytes, at: int) -> None:
-    """Write a chunk to its place."""
-    view = memoryview(chunk)
-    while view:
-        written = os.pwrite(descriptor, view, at)
-        at, view = at + written, view[written:]
-
-
-def _crc(descriptor: int, span: _Span) -> int | None:
-    """Return the CRC of bytes of a file, or None where they are not there."""
-    crc, at = 0, span.start
-    while at < span.end:
-        chunk = os.pread(descriptor, min(_READ_BYTES, span.end - at), at)
-        if not chunk:
-            return None
-        crc, at = zlib.crc32(chunk, crc), at + len(chunk)
-    return crc
 
 
 def _digests(path: Path, part_sizes: Sequence[int]) -> tuple[str, str]:
@@ -242,26 +80,16 @@ def _digests(path: Path, part_sizes: Sequence[int]) -> tuple[str, str]:
     with path.open("rb") as stream:
         for size in part_sizes or [path.stat().st_size]:
             md5 = hashlib.md5(usedforsecurity=False)
-            for chunk in _read(stream.fileno(), size):
+            for chunk in read(stream.fileno(), size):
                 sha256.update(chunk)
                 md5.update(chunk)
             md5s.append(md5)
-        for chunk in _read(stream.fileno(), path.stat().st_size):
+        for chunk in read(stream.fileno(), path.stat().st_size):
             sha256.update(chunk)
     if not part_sizes:
         return sha256.hexdigest(), md5s[0].hexdigest()
     joined = b"".join(md5.digest() for md5 in md5s)
     return sha256.hexdigest(), hashlib.md5(joined, usedforsecurity=False).hexdigest()
-
-
-def _read(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield the next bytes of an open file, `size` at most."""
-    while size > 0:
-        chunk = os.read(descriptor, min(_READ_BYTES, size))
-        if not chunk:
-            return
-        size -= len(chunk)
-        yield chunk
 
 
 def _is_md5(digest: str) -> bool:

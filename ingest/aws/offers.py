@@ -8,21 +8,23 @@ version before anything is fetched.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 
-from ingest.aws.fetch import fetch_objects, remove_others
+from ingest.aws.fetch import fetch_objects
 from ingest.aws.manifest import Manifest, newest_of, parse_manifest, without_files
-from ingest.aws.s3 import WORKERS, Bucket, S3Object
+from ingest.aws.s3 import Bucket, S3Object
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.checksums import Checksums
-from ingest.delivery import DeliveredFile, Delivery, Offer, version_of
+from ingest.delivery import Delivery, Offer, version_of
 from ingest.errors import SourceChanged, SourceDenied, SourceUnreadable
-from ingest.landing import FETCHING, landed_files
+from ingest.fetching import WORKERS, Fetched, remove_others
+from ingest.landing import FETCHING
+from ingest.remote import RemoteSource
 from ingest.source import S3Location, SourceSettings
 from sql.files import make_directory, remove, write_bytes
 
@@ -35,19 +37,11 @@ _UNDER_WAY_NS = 60 * 60 * 1_000_000_000
 
 
 @dataclass(slots=True, kw_only=True)
-class S3Source:
+class S3Source(RemoteSource[S3Object]):
     """A source in S3 that is being read."""
 
-    source: SourceSettings
     bucket: Bucket
     tree: Tree
-    checksums: Checksums
-    landing: Path
-
-    @property
-    def folder(self) -> Path:
-        """Return the source's folder under landing."""
-        return self.landing / self.source.name
 
     def by_manifest(self) -> tuple[list[Offer], list[SourceUnreadable], bool]:
         """Return a month's offer for each newest manifest, the problems of others, and whether there was any."""
@@ -93,44 +87,13 @@ class S3Source:
         except SourceDenied:
             return []
 
-    def known(self, item: S3Object) -> DeliveredFile | None:
-        """Return a file whose checksum is remembered, not fetched, or None."""
-        sha256 = self.checksums.remembered(self.bucket.url(item.key), item.size, item.etag)
-        return None if sha256 is None else self._file(item, sha256, Path())
+    def url(self, key: str) -> str:
+        """Return where an object lies, as `s3://bucket/key`."""
+        return self.bucket.url(key)
 
-    def fetched(self, items: Sequence[S3Object], folder: Path) -> list[DeliveredFile]:
-        """Return files that lie on this disk: landed already, or else fetched into a folder."""
-        landed = landed_files(self.landing, self.source.name)
-        known = {item.key: self.known(item) for item in items}
-        there = {key: landed[file.sha256] for key, file in known.items() if file is not None and file.sha256 in landed}
-        missing = [item for item in items if item.key not in there]
-        fetched = fetch_objects(self.bucket, missing, folder) if missing else {}
-        files: list[DeliveredFile] = []
-        for item in items:
-            file = known[item.key]
-            if file is not None and item.key in there:
-                files.append(replace(file, path=there[item.key]))
-            else:
-                files.append(self._file(item, fetched[item.key].sha256, fetched[item.key].path))
-        return files
-
-    def offer_of(self, delivery: Delivery, items: Sequence[S3Object]) -> Offer:
-        """Return the offer of a delivery of loose files, whose checksums are known."""
-        by_place = {self.bucket.url(item.key): item for item in items}
-        own = [by_place[file.origin] for file in delivery.files]
-
-        def fetch() -> Delivery:
-            return replace(delivery, files=tuple(self.fetched(own, self.folder / FETCHING)))
-
-        return Offer(
-            source=delivery.source, billing_month=delivery.billing_month, version=delivery.version, fetch=fetch
-        )
-
-    def _file(self, item: S3Object, sha256: str, path: Path) -> DeliveredFile:
-        """Return an object as a file, and remember its checksum."""
-        place = self.bucket.url(item.key)
-        self.checksums.remember(place, item.size, item.etag, sha256)
-        return DeliveredFile(name=item.name, path=path, size=item.size, sha256=sha256, origin=place)
+    def fetch(self, items: Sequence[S3Object], folder: Path) -> Mapping[str, Fetched]:
+        """Return objects by key, fetched into a folder."""
+        return fetch_objects(self.bucket, items, folder)
 
     def _offer(self, manifest: Manifest, item: S3Object, objects: Sequence[S3Object]) -> Offer:
         """Return the offer of a manifest, with its version where all checksums are known."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from ingest.aws.errors import Request, aws_errors
 from ingest.aws.manifest import parse_manifest
-from ingest.aws.s3 import Broken, Bucket, S3Object
+from ingest.aws.s3 import Bucket, S3Object
 from ingest.aws.session import assume_role, client
 from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.errors import NoIdentity, SourceChanged, SourceUnreadable
+from ingest.fetching import Broken
 from ingest.finding import Finding, Level
 from ingest.source import AwsAccess, Patience, S3Location, SourceSettings
 

@@ -16,23 +16,18 @@ from typing import TYPE_CHECKING, Any
 from ingest.aws.errors import Request, aws_errors, code_of, explained, failures, not_aws
 from ingest.aws.session import client
 from ingest.errors import IngestError, SourceChanged, SourceUnreadable
+from ingest.fetching import WORKERS, Broken
 from ingest.source import S3Location, SourceSettings
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, HeadObjectOutputTypeDef, ListObjectsV2OutputTypeDef
 
-WORKERS = 16
-"""Requests under way at once, for listing as for fetching."""
 MAX_LISTS = 1000
 """LIST requests of one source and night [at 1,000 keys each]."""
 _CHUNK = 1 << 20
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412", "NoSuchVersion")
 _KMS = ("aws:kms", "aws:kms:dsse")
-
-
-class Broken(Exception):
-    """The body of an answer ended before its end; what came is good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +39,11 @@ class S3Object:
     etag: str
     """Without quotes."""
     modified_ns: int
+
+    @property
+    def stamp(self) -> str:
+        """Return what is another one as soon as the content is."""
+        return self.etag
 
     @property
     def name(self) -> str:

@@ -82,11 +82,14 @@ TEMPLATE = """\
 #from = "2026-01"
 #until = "2027-01"
 
-# A source of Google Cloud, whose exports name no invoice.
+# Exports of Google Cloud in files, which name no invoice.
 #[[source]]
-#name = "gcp-main"
+#name = "gcp-files"
 #kind = "gcp-export"
-#location = "exports/gcp"
+# The folder that BigQuery exports to, in Cloud Storage.
+#location = "gs://acme-billing/export/detailed"
+# For gs://: where a service-account file stands; without it, application default credentials.
+#credentials = "file:/etc/overrun/reader.json"
 # Days without a change, from the 5th of the next month on, after which a month is final.
 #quiet_days = 7
 # A billing export that is read where Google writes it.

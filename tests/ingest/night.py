@@ -11,7 +11,7 @@ from typing import Any
 from ingest.errors import IngestError
 from ingest.retention import KeepLanded
 from ingest.run import IngestOptions, IngestReport, ingest
-from ingest.source import S3Location, SourceKind, SourceSettings
+from ingest.source import GcsLocation, S3Location, SourceKind, SourceSettings
 from sql.warehouse import Row, Warehouse, quoted
 
 NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
@@ -19,7 +19,7 @@ TWELVE_PLACES = Decimal("1e-12")
 
 
 def source(
-    location: Path | S3Location,
+    location: Path | S3Location | GcsLocation,
     kind: SourceKind = "aws-export",
     *,
     name: str = "main",

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from ingest.aws.fetch import Fetched, fetch_objects, remove_others
+from ingest.aws.fetch import fetch_objects
 from ingest.aws.s3 import Bucket, S3Object
 from ingest.errors import SourceUnreadable
+from ingest.fetching import Fetched, remove_others
 from ingest.source import AwsAccess, Patience, S3Location
 from tests.fakes.aws import BUCKET, Asked, Aws, Cut, First, Refuse, Spoil
 from tests.fakes.exports import cur_lines, deliver_legacy
@@ -25,8 +26,8 @@ CONTENT = random.Random(7).randbytes(4500)  # noqa: S311 - any bytes
 
 @pytest.fixture(autouse=True)
 def _small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.aws.fetch.RANGE_BYTES", RANGE)
-    monkeypatch.setattr("ingest.aws.fetch._PAUSE_SECONDS", 0)
+    monkeypatch.setattr("ingest.fetching.RANGE_BYTES", RANGE)
+    monkeypatch.setattr("ingest.fetching._PAUSE_SECONDS", 0)
 
 
 def reader(aws: Aws, **access: Any) -> Bucket:  # noqa: ANN401 - a field of any type
@@ -210,7 +211,7 @@ MIB = 1 << 20
 def test_an_object_of_several_parts_is_seen_to_be_whole(
     aws: Aws, tmp_path: Path, sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.aws.fetch.RANGE_BYTES", 8 * MIB)
+    monkeypatch.setattr("ingest.fetching.RANGE_BYTES", 8 * MIB)
     content, item = upload_in_parts(aws, *sizes)
     assert item.etag.endswith("-3")
 

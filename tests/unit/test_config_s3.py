@@ -56,7 +56,11 @@ def test_a_prefix_stays_as_it_is_written(folder: Path, place: str, prefix: str) 
 @pytest.mark.parametrize(
     ("text", "key", "message"),
     [
-        (IN_S3.replace("s3://", "gs://"), "location", "begins with gs://, but this version reads from disk and S3"),
+        (
+            IN_S3.replace("s3://", "gs://"),
+            "location",
+            "begins with gs://, but an aws-export is read from disk and S3",
+        ),
         (IN_S3.replace("s3://", "S3://"), "location", "must begin with s3:// in small letters"),
         (IN_S3.replace("s3://", "s3:/"), "location", 'did you mean "s3://acme-billing/exports/"?'),
         (IN_S3.replace("s3://", "S3:"), "location", 'did you mean "s3://acme-billing/exports/"?'),
