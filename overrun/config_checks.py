@@ -80,7 +80,7 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
 
 
-_OF_BIGQUERY = ("table", "job_project", "lookback_months", "max_bytes_billed", "credentials", "storage_endpoint_url")
+_OF_BIGQUERY = ("table", "job_project", "lookback_months", "max_bytes_billed", "storage_endpoint_url")
 
 
 def _check_place(placed: Placed[schema.SourceTable], findings: Findings) -> None:

@@ -67,7 +67,7 @@ def test_init_where_nothing_can_be_written(capsys: pytest.CaptureFixture[str]) -
 def test_the_template_is_valid_with_every_key_in_force() -> None:
     file = write(uncommented())
     config = load_config(file, {})
-    assert (len(config.sources), len(config.alerts.channels), len(config.budgets)) == (2, 2, 1)
+    assert (len(config.sources), len(config.alerts.channels), len(config.budgets)) == (3, 2, 1)
     assert config.warnings == ()
 
 

@@ -63,7 +63,11 @@ def test_every_key_of_bigquery(tmp_path: Path) -> None:
         (IN_BIGQUERY + 'region = "us-east-1"\n', "region", "is for an aws-export or a location in S3"),
         (ON_DISK + f'table = "{TABLE}"\n', "table", "is not for gcp-export"),
         (ON_DISK + "lookback_months = 2\n", "lookback_months", "is not for gcp-export"),
-        (ON_DISK + 'credentials = "env:KEY"\n', "credentials", "is not for gcp-export"),
+        (
+            ON_DISK + 'credentials = "env:KEY"\n',
+            "credentials",
+            "is for gcp-bigquery or a location in Google Cloud Storage",
+        ),
         (IN_BIGQUERY.replace("acme-billing.billing.", ""), "table", "must be project.dataset.table"),
         (IN_BIGQUERY.replace("gcp_billing", "x` where true; --"), "table", "must be project.dataset.table"),
         (IN_BIGQUERY.replace(f'"{TABLE}"', f'["{TABLE}", "{TABLE}"]'), "table", "names a table twice"),

@@ -82,7 +82,7 @@ def test_a_key_near_to_nothing_lists_what_is_known(tmp_path: Path) -> None:
         ("[[warehouse]]\npath = 'x'", "warehouse", "written [warehouse]"),
         ("[source]\nname = 'x'", "source", "each written [[source]]"),
         ("source = ['x']", "source", "must be a table"),
-        (SOURCE.replace("aws-export", "gcp-bigquery"), "source.kind", '"gcp-bigquery" is not known'),
+        (SOURCE.replace("aws-export", "azure-export"), "source.kind", '"azure-export" is not known'),
         (SOURCE.replace('"aws-export"', "3"), "source.kind", "must be"),
         (SOURCE.replace('"x"', '"s3://KEY:SECRET@bucket"'), "source.location", "must be s3://BUCKET or s3://BUCKET/"),
         (SOURCE.replace('"x"', '"gs://bucket"'), "source.location", "begins with gs://"),
@@ -183,8 +183,8 @@ def test_a_threshold_in_another_currency_names_both(tmp_path: Path) -> None:
 
 
 def test_kinds_that_exist_are_listed(tmp_path: Path) -> None:
-    (source,) = problems_of(SOURCE.replace("aws-export", "gcp-bigquery"), tmp_path)
-    assert source.hint == "known: aws-export, gcp-export, focus-export"
+    (source,) = problems_of(SOURCE.replace("aws-export", "azure-export"), tmp_path)
+    assert source.hint == 'did you mean "aws-export"? known: aws-export, gcp-export, gcp-bigquery, focus-export'
     (channel,) = problems_of(SLACK.replace("slack-webhook", "webhook"), tmp_path)
     assert channel.hint == 'did you mean "slack-webhook"? known: slack-webhook, email'
 
