@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from ingest.gcp.billing_errors import API
 from ingest.gcp.projects import ROLE as BILLING_VIEWER
-from ingest.source import SourceSettings
+from ingest.source import BigQueryLocation, GcsLocation, SourceSettings
 
 T = TypeVar("T")
 DATA_VIEWER = "roles/bigquery.dataViewer"
@@ -52,7 +52,14 @@ EXAMPLE = Needs(
 def needs_of(sources: Sequence[SourceSettings], *, asks_catalogue: bool) -> Needs:
     """Return what the sources need; which billing accounts they are of, the configuration does not know."""
     accounts = EXAMPLE.billing_accounts if any(source.projects for source in sources) else ()
-    return Needs(billing_accounts=accounts, asks_catalogue=asks_catalogue)
+    exports = [source.location for source in sources if isinstance(source.location, BigQueryLocation)]
+    return Needs(
+        datasets=tuple((table.project, table.dataset) for export in exports for table in export.tables),
+        job_projects=tuple(export.paying_project for export in exports),
+        buckets=tuple(source.location.bucket for source in sources if isinstance(source.location, GcsLocation)),
+        billing_accounts=accounts,
+        asks_catalogue=asks_catalogue,
+    )
 
 
 def reader_commands(needs: Needs) -> str:

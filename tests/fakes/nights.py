@@ -94,7 +94,7 @@ team = "vision"
 channels = ["vision-slack", "vision-mail"]
 """
 
-_CLOCKS = {"loaded_at", "first_loaded_at", "last_loaded_at", "was_final_at"}
+_CLOCKS = {"loaded_at", "first_loaded_at", "last_loaded_at", "superseded_at", "final_at", "was_final_at"}
 
 
 @dataclass(slots=True)
