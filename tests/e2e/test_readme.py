@@ -95,5 +95,5 @@ def test_the_examples_of_the_configuration_make_one(tmp_path: Path) -> None:
     file = tmp_path / "overrun.toml"
     file.write_text("\n".join(examples), encoding="utf-8")
     config = load_config(file, {})
-    assert (len(config.sources), len(config.budgets), len(config.publications)) == (4, 2, 1)
+    assert (len(config.sources), len(config.budgets), len(config.publications)) == (6, 2, 1)
     assert config.warnings == ()

@@ -3,13 +3,27 @@
 -- key: x_RowNumber
 -- Source: Cloud Billing documentation, "Structure of the detailed usage cost data"; FOCUS 1.2.
 with
+    -- Labels repeat from row to row: their texts are worked out once per combination.
+    label_sets as materialized (
+        select *, case when tags_text is not null then md5_number_lower(tags_text) end as tag_set_id,
+        from (
+            select
+                *,
+                gcp_tags(tags, labels, "project.labels", system_labels) as tags_text,
+                gcp_inherited_tags(tags, labels, "project.labels") as inherited_text,
+            from (select distinct tags, labels, "project.labels", system_labels from landed)
+        )
+    ),
+
     rows_costed as (
         select
-            *,
+            landed.*,
+            label_sets.tags_text,
+            label_sets.tag_set_id,
+            label_sets.inherited_text,
             coalesce(cost, 0) as gross_cost,
             gcp_credit_sum(credits) as credit_cost,
             coalesce(cost_type, 'regular') as kind,
-            gcp_tags(tags, labels, "project.labels", system_labels) as tags_text,
             gcp_fee_kind(coalesce(cost_type, 'regular'), "sku.description", "resource.global_name", credits) as fee_kind,
             -- Commitments are spread over usage: a tax or a correction with credits takes no part in it.
             case
@@ -17,6 +31,11 @@ with
             end as commitment_credits,
             coalesce(cost_type, 'regular') = 'regular' and "consumption_model.id" <> '7754-699E-0EBF' as is_committed_model,
         from landed
+        left join label_sets
+            on landed.tags is not distinct from label_sets.tags
+            and landed.labels is not distinct from label_sets.labels
+            and landed."project.labels" is not distinct from label_sets."project.labels"
+            and landed.system_labels is not distinct from label_sets.system_labels
     )
 
 select
@@ -82,20 +101,18 @@ select
     "project.id" as "SubAccountId",
     "project.name" as "SubAccountName",
     tags_text as "Tags",
-    case when tags_text is not null then md5_number_lower(tags_text) end as "x_TagSetId",
+    tag_set_id as "x_TagSetId",
     kind as "x_CostType",
     "service.id" as "x_ServiceCode",
     cost as "x_UnblendedCost",
     cast(
         least(case when kind = 'credit' then gross_cost else 0 end + gcp_promotion_sum(credits), 0) as decimal(38, 12)
     ) as "x_PromotionalCredit",
-    (getvariable('billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodStart",
-    (getvariable('next_billing_month') at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodEnd",
     nullif(credits, '[]') as "x_Credits",
     "project.number" as "x_ProjectNumber",
     "project.ancestry_numbers" as "x_ProjectAncestors",
     export_time as "x_ExportTime",
-    gcp_inherited_tags(tags, labels, "project.labels") as "x_InheritedTags",
+    inherited_text as "x_InheritedTags",
     -- For the spreading of commitments (gcp_export.spread.sql) and its proof; no columns of FOCUS.
     fee_kind,
     gcp_credit_of(commitment_credits, 'COMMITTED_USAGE_DISCOUNT_DOLLAR_BASE') as spend_credit,

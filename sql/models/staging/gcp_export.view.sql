@@ -137,6 +137,9 @@ select
         when "x_CostType" = 'credit' then 'promotional'
         when "x_CostType" = 'adjustment' and "BilledCost" < 0 then 'refund'
     end as "x_CreditKind",
+    -- Google's invoice months begin at midnight in California, daylight saving included.
+    ("BillingPeriodStart" at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodStart",
+    ("BillingPeriodEnd" at time zone 'America/Los_Angeles') at time zone 'UTC' as "x_InvoicePeriodEnd",
     cast(null as varchar) as "x_Discounts",
     cast(null as varchar) as "x_CostCategories",
     cast(null as varchar) as "x_ProviderNameDelivered",
