@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,7 +38,10 @@ def query_client(location: BigQueryLocation) -> Client:
     from google.cloud.bigquery import Client
 
     options = ClientOptions(api_endpoint=location.endpoint_url) if location.endpoint_url else None
-    return Client(project=location.paying_project, credentials=_credentials(location), client_options=options)
+    client = Client(project=location.paying_project, credentials=_credentials(location), client_options=options)
+    # Connections stay open between requests, and are closed with the client: its own close would keep it alive.
+    weakref.finalize(client, client._http.close)
+    return client
 
 
 def read_client(location: BigQueryLocation) -> BigQueryReadClient | None:
