@@ -6,25 +6,8 @@
 -- materialized: full
 with loads as (select * from core.loads_stretched),
 invoiced_loads as (select * from core.loads_invoiced),
-load_invoices as (select * from ops.load_invoice),
+numbered_loads as (select * from core.loads_numbered),
 quiet_sources as (select * from settings.quiet_source),
-entities as (
-    select
-        load_invoices.load_id,
-        load_invoices.invoicing_entity,
-        sum(load_invoices.rows_delivered) as rows_delivered,
-        sum(load_invoices.rows_invoiced) as rows_invoiced
-    from load_invoices
-    group by load_invoices.load_id, load_invoices.invoicing_entity
-),
-numbered_loads as (
-    select
-        entities.load_id,
-        min(case when entities.rows_invoiced = entities.rows_delivered then 1 else 0 end) as is_numbered,
-        sum(entities.rows_invoiced) as rows_invoiced
-    from entities
-    group by entities.load_id
-),
 quiet_loads as (
     select
         loads.*,
@@ -46,7 +29,9 @@ proofs as (
     from loads
     inner join numbered_loads on loads.load_id = numbered_loads.load_id
     -- A load from before the month's end can be no final bill, whatever it says.
-    where numbered_loads.is_numbered = 1 and loads.loaded_on >= loads.next_month
+    where
+        numbered_loads.entities_invoiced = numbered_loads.invoicing_entities
+        and loads.loaded_on >= loads.next_month
     union all
     select
         quiet_loads.load_id,

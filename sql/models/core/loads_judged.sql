@@ -3,30 +3,13 @@
 -- key: load_id
 -- materialized: full
 with loads as (select * from ops.load),
-load_invoices as (select * from ops.load_invoice),
+numbered_loads as (select * from core.loads_numbered),
 final_loads as (select * from core.loads_final),
-entities as (
-    select
-        load_invoices.load_id,
-        load_invoices.invoicing_entity,
-        sum(load_invoices.rows_delivered) as rows_delivered,
-        sum(load_invoices.rows_invoiced) as rows_invoiced
-    from load_invoices
-    group by load_invoices.load_id, load_invoices.invoicing_entity
-),
-counts as (
-    select
-        entities.load_id,
-        count(*) as invoicing_entities,
-        count(case when entities.rows_invoiced = entities.rows_delivered then 1 end) as entities_invoiced
-    from entities
-    group by entities.load_id
-),
 judged as (
     select
         loads.*,
-        coalesce(counts.invoicing_entities, 0) as invoicing_entities,
-        coalesce(counts.entities_invoiced, 0) as entities_invoiced,
+        coalesce(numbered_loads.invoicing_entities, 0) as invoicing_entities,
+        coalesce(numbered_loads.entities_invoiced, 0) as entities_invoiced,
         final_loads.final_by,
         case
             -- What became final on the day that it was loaded was so from then on.
@@ -40,7 +23,7 @@ judged as (
         end as status
     from loads
     left join final_loads on loads.load_id = final_loads.load_id
-    left join counts on loads.load_id = counts.load_id
+    left join numbered_loads on loads.load_id = numbered_loads.load_id
 ),
 first_finals as (
     select judged.source, judged.billing_month, min(judged.sequence) as sequence
