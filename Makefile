@@ -11,20 +11,23 @@ UV := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --g
 	--no-emit-index-url --no-header --no-annotate --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench lock clean help
+.PHONY: demo test lint bench conformance lock clean help
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/runtime.stamp  ## set up, run two nights on made-up exports, show what a team would read
 	@$(BIN)/overrun demo
 
 test: lint  ## set up, lint, run every test (ARGS="-k publish" for some)
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, ruff format, mypy --strict, import-linter
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo
+
+conformance: $(VENV)/dev.stamp  ## run FOCUS's own validator and use-case queries on our charges (needs Python 3.12 too)
+	@CONFORMANCE=1 $(BIN)/python -m pytest -p no:randomly -rsP --no-header tests/conformance $(ARGS)
 
 bench: $(VENV)/dev.stamp  ## measure load, build, publish (ARGS=... for one of them)
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -43,6 +43,7 @@ _COLUMNS = (
     "includes_credits",
     "includes_tax",
     "includes_refunds",
+    "includes_shared",
     "scope",
 )
 _QUERY = """
@@ -64,6 +65,7 @@ select
     coalesce(budget.includes_credits, false) as includes_credits,
     coalesce(budget.includes_tax, false) as includes_tax,
     coalesce(budget.includes_refunds, false) as includes_refunds,
+    coalesce(budget.includes_shared, false) as includes_shared,
     coalesce(scopes.scope, '') as scope
 from analysis.budget_state
 left join settings.budget on budget.budget_id = budget_state.budget_id
@@ -194,6 +196,7 @@ def _budget(rows: Sequence[dict[str, Any]]) -> BudgetConclusion:
         includes_credits=first["includes_credits"],
         includes_tax=first["includes_tax"],
         includes_refunds=first["includes_refunds"],
+        includes_shared=first["includes_shared"],
         period_start=first["period_start"],
         period_end=first["period_end"],
         complete_through=first["complete_through"],

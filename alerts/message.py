@@ -53,6 +53,8 @@ class BudgetLine:
     that was queued before messages said so."""
     is_month_restated: bool = False
     """Whether one of the sources changed the month after it was final."""
+    includes_shared: bool = False
+    """Whether costs that splits give count; not in a message that was queued before there were splits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +71,44 @@ class MonthLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WasteLine:
+    """One thing that costs money for nothing."""
+
+    finding_id: str
+    is_new: bool
+    """False where it has been told before, and is told again since it still is."""
+    title: str
+    subject: str
+    """The resource, by name or id."""
+    project: str
+    monthly_cost: Decimal
+    """Effective cost before promotional credits of a month of 730 hours [billing_currency]."""
+    cash_saving_share: Decimal
+    """Part of it that no commitment pays, between 0 and 1."""
+    so_far_cost: Decimal
+    billing_currency: str
+    evidence: str
+    stop_step: str
+    first_seen: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WasteNews:
+    """What a route is told of waste: the largest findings, and how many there are besides."""
+
+    lines: tuple[WasteLine, ...]
+    """Largest first; new ones before those that still are."""
+    new_count: int
+    still_count: int
+    is_baseline: bool
+    """Whether the route hears of waste for the first time: then nothing is news, and all that is open is in it."""
+    monthly_totals: tuple[tuple[str, Decimal], ...]
+    """(currency, wasted in a month) of all that are meant, not only of the lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What one route is told in one night: budgets, months or both."""
+    """What one route is told in one night: budgets, months and waste, as far as there is anything to tell."""
 
     kind: MessageKind
     """`welcome` lists every budget of the route, once ever; `budget` what is new."""
@@ -80,6 +118,8 @@ class Message:
     """Most urgent first."""
     months: tuple[MonthLine, ...] = ()
     """Latest month first."""
+    waste: WasteNews | None = None
+    """None where there is nothing to tell, and in a message that was queued before waste was told."""
 
 
 def to_json(message: Message) -> str:
@@ -96,7 +136,24 @@ def from_json(text: str) -> Message:
         as_of=date.fromisoformat(content["as_of"]),
         lines=tuple(_line(line) for line in content["lines"]),
         months=tuple(_month(month) for month in content.get("months", ())),
+        waste=None if content.get("waste") is None else _waste(content["waste"]),
     )
+
+
+def _waste(content: dict[str, Any]) -> WasteNews:
+    """Return what is told of waste with its dates and amounts as what they are."""
+    lines = tuple(
+        WasteLine(
+            **{
+                **line,
+                **{name: Decimal(line[name]) for name in ("monthly_cost", "cash_saving_share", "so_far_cost")},
+                "first_seen": date.fromisoformat(line["first_seen"]),
+            }
+        )
+        for line in content["lines"]
+    )
+    totals = tuple((currency, Decimal(amount)) for currency, amount in content["monthly_totals"])
+    return WasteNews(**{**content, "lines": lines, "monthly_totals": totals})
 
 
 def _month(content: dict[str, Any]) -> MonthLine:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 
-from alerts.message import BudgetLine, Message, MonthLine
+from alerts.message import BudgetLine, Message, MonthLine, WasteLine, WasteNews
 from alerts.route import DEFAULT_ROUTE
 from sql.text import shortened, visible
 
@@ -19,6 +19,7 @@ SENDER = "Sent by Overrun."
 
 _SHORTEST_NAME = 16
 _CURRENCY_LIMIT = 12
+_STEP_LIMIT = 500
 _PRECISION = 60
 _WITHOUT_MINOR_UNIT = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
@@ -53,7 +54,8 @@ def headline(message: Message, limit: int, *, is_resent: bool = False) -> str:
     """Return one line of at most `limit` characters that says it all, the money first."""
     prefix = RESENT if is_resent else ""
     if not message.lines:
-        return shortened(f"{prefix}{month_title(message.months[0])}{_tail(message)}", limit)
+        title = month_title(message.months[0]) if message.months else waste_title(message.waste)
+        return shortened(f"{prefix}{title}{_tail(message)}", limit)
     first = message.lines[0]
     if message.kind == "welcome" and first.standing != "crossed":
         return prefix + _calm_headline(message)
@@ -77,6 +79,8 @@ def introduction(message: Message) -> str:
         sentences.append(f"{counted(unknown, 'budget')} cannot be judged.")
     if message.months:
         sentences.append(f"There is news of {counted(len(message.months), 'month')} thought settled.")
+    if message.waste is not None:
+        sentences.append(waste_introduction(message.waste))
     return " ".join(sentences)
 
 
@@ -106,9 +110,68 @@ def month_meaning(line: MonthLine) -> str:
     )
 
 
+def waste_title(waste: WasteNews | None) -> str:
+    """Return what is wasted in all, the money first."""
+    if waste is None:
+        return "Nothing is wasted"
+    amounts = " and ".join(amount_text(amount, currency) for currency, amount in waste.monthly_totals)
+    count = counted(waste.new_count + waste.still_count, "finding")
+    return f"{amounts} a month for nothing: {count}"
+
+
+def waste_introduction(waste: WasteNews) -> str:
+    """Return how many findings are new and how many still are, and which cost is meant."""
+    if waste.is_baseline:
+        told = (
+            f"{counted(waste.still_count, 'thing')} found that cost money for nothing; new ones are told from now on."
+        )
+    else:
+        parts = [f"{waste.new_count} new"] if waste.new_count else []
+        parts += [f"{waste.still_count} that still are"] if waste.still_count else []
+        told = f"Of what costs money for nothing: {', '.join(parts)}."
+    return f"{told} Amounts are effective costs before promotional credits, of a month of 730 hours."
+
+
+def waste_line_title(line: WasteLine) -> str:
+    """Return what one finding is, in one line."""
+    amount = amount_text(line.monthly_cost, line.billing_currency)
+    news = "New: " if line.is_new else ""
+    return f"{news}{amount} a month: {clean_name(line.title)}, {clean_name(line.subject)}"
+
+
+def waste_facts(line: WasteLine) -> tuple[tuple[str, str], ...]:
+    """Return label and value of each fact about a finding, in reading order."""
+    so_far = f"{amount_text(line.so_far_cost, line.billing_currency)} since {line.first_seen.isoformat()}"
+    return (
+        ("Project", clean_name(line.project)),
+        ("So far", so_far),
+        *([("Cash", _cash(line))] if line.cash_saving_share < 1 else []),
+        ("Seen", clean_name(line.evidence, _STEP_LIMIT)),
+        ("Stop it", clean_name(line.stop_step, _STEP_LIMIT)),
+        ("Finding", line.finding_id),
+    )
+
+
+def waste_rest(waste: WasteNews) -> str | None:
+    """Return how many findings are not shown, and where they are; None where all are."""
+    hidden = waste.new_count + waste.still_count - len(waste.lines)
+    return f"and {counted(hidden, 'finding')} more: overrun waste, or marts.waste_findings" if hidden else None
+
+
+def _cash(line: WasteLine) -> str:
+    """Return how much of the amount stopping saves, where a commitment pays the rest."""
+    if line.cash_saving_share == 0:
+        return "none: a commitment pays for it, which stopping would free"
+    saved = line.monthly_cost * line.cash_saving_share
+    return f"{amount_text(saved, line.billing_currency)} a month; a commitment pays for the rest"
+
+
 def footer(message: Message) -> str:
     """Return the last line: how often such a message comes, and who sent it."""
-    return f"Each threshold is told once per period. {SENDER}" if message.lines else SENDER
+    sentences = ["Each threshold is told once per period."] if message.lines else []
+    if message.waste is not None:
+        sentences.append("New waste is told once, what still is once a week; overrun waste dismiss ID ends that.")
+    return " ".join([*sentences, SENDER])
 
 
 def provenance(message: Message) -> str:
@@ -155,7 +218,7 @@ def basis_text(line: BudgetLine) -> str:
         ("promotional credits", line.includes_credits),
         ("tax", line.includes_tax),
         ("purchase refunds", line.includes_refunds),
-        ("shared costs", False),
+        ("shared costs", line.includes_shared),
     )
     included = ", ".join(name for name, is_in in switches if is_in)
     excluded = ", ".join(name for name, is_in in switches if not is_in)
@@ -209,7 +272,8 @@ def _tail(message: Message) -> str:
     """Return how much there is beside what the headline names."""
     if message.kind == "welcome":
         return f"; {len(message.lines)} watched"
-    others = len(message.lines) + len(message.months) - 1
+    others = len(message.lines) + len(message.months) - (1 if message.lines or message.months else 0)
+    others += 1 if message.waste is not None and (message.lines or message.months) else 0
     return f", and {others} more" if others else ""
 
 

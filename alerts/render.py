@@ -10,7 +10,7 @@ import json
 from html import escape
 
 from alerts import phrases
-from alerts.message import BudgetLine, Message, MonthLine
+from alerts.message import BudgetLine, Message, MonthLine, WasteLine
 
 Block = dict[str, object]
 
@@ -39,6 +39,7 @@ def plain_text(message: Message, *, is_resent: bool = False) -> str:
         f"{phrases.introduction(message)}\n{phrases.provenance(message)}",
         *(_plain_budget(line, message) for line in message.lines),
         *(f"{phrases.month_title(month)}\n  {phrases.month_meaning(month)}" for month in message.months),
+        *_plain_waste(message),
         phrases.footer(message),
     ]
     return "\n\n".join(paragraphs) + "\n"
@@ -48,7 +49,11 @@ def html(message: Message, *, is_resent: bool = False) -> str:
     """Return the HTML part of an email: inline style, no image, no link, readable in light and dark."""
     title = escape(phrases.headline(message, HEADER_LIMIT, is_resent=is_resent))
     budgets = "\n".join(
-        [*(_html_budget(line, message) for line in message.lines), *(_html_month(month) for month in message.months)]
+        [
+            *(_html_budget(line, message) for line in message.lines),
+            *(_html_month(month) for month in message.months),
+            *_html_waste(message),
+        ]
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -80,9 +85,14 @@ def slack_body(message: Message, *, is_resent: bool = False) -> dict[str, object
     wanted = [_slack_section(line, message) for line in message.lines] + [
         _slack_month(month) for month in message.months
     ]
+    wanted += [_slack_waste(line) for line in message.waste.lines] if message.waste else []
     sections = _fitting(wanted)
     hidden = len(wanted) - len(sections)
-    closing = [_context(f"and {hidden} more: see marts.budget_status and marts.month_news")] if hidden else []
+    where = "marts.budget_status and marts.month_news"
+    where = f"{where}, marts.waste_findings" if message.waste else where
+    closing = [_context(f"and {hidden} more: see {where}")] if hidden else []
+    rest = phrases.waste_rest(message.waste) if message.waste else None
+    closing += [_context(rest)] if rest else []
     return {
         "text": slack_text(message, is_resent=is_resent),
         "blocks": [*opening, *sections, *closing, _context(phrases.footer(message))],
@@ -100,6 +110,8 @@ def slack_text(message: Message, *, is_resent: bool = False) -> str:
     sentences = [f"{_title(line)}; {_spent(line, message)}" for line in message.lines]
     # The headline has the first month already where there are no budgets.
     sentences += [phrases.month_title(month) for month in message.months[0 if message.lines else 1 :]]
+    if message.waste is not None:
+        sentences += map(phrases.waste_line_title, message.waste.lines)
     for sentence in map(escape_mrkdwn, sentences):
         room -= len(sentence) + 1
         if room < 0:
@@ -155,6 +167,50 @@ def _html_month(month: MonthLine) -> str:
         f'<h2 style="font-size:16px;margin:16px 0 4px;padding-left:8px;{bar}">{title}</h2>\n'
         f'<p style="margin:0">{escape(phrases.month_meaning(month))}</p>'
     )
+
+
+def _plain_waste(message: Message) -> list[str]:
+    """Return each finding as lines of text, and how many are not shown."""
+    if message.waste is None:
+        return []
+    paragraphs = [
+        "\n".join(
+            (phrases.waste_line_title(line), *(f"  {label:<8} {value}" for label, value in phrases.waste_facts(line)))
+        )
+        for line in message.waste.lines
+    ]
+    rest = phrases.waste_rest(message.waste)
+    return [*paragraphs, rest] if rest else paragraphs
+
+
+def _html_waste(message: Message) -> list[str]:
+    """Return each finding as a heading and a table, and how many are not shown."""
+    if message.waste is None:
+        return []
+    parts = [_html_waste_line(line) for line in message.waste.lines]
+    rest = phrases.waste_rest(message.waste)
+    return [*parts, f'<p style="margin:16px 0 0">{escape(rest)}</p>'] if rest else parts
+
+
+def _html_waste_line(line: WasteLine) -> str:
+    """Return one finding as a heading and a table."""
+    bar = f"border-left:4px solid {_COLOURS['unknown']}"
+    rows = "".join(
+        '<tr><th scope="row" style="text-align:left;font-weight:normal;padding:2px 16px 2px 0;vertical-align:top">'
+        f'{escape(label)}</th><td style="padding:2px 0">{escape(value)}</td></tr>\n'
+        for label, value in phrases.waste_facts(line)
+    )
+    return (
+        f'<h2 style="font-size:16px;margin:16px 0 4px;padding-left:8px;{bar}">'
+        f"{escape(phrases.waste_line_title(line))}</h2>\n"
+        f'<table style="border-collapse:collapse">\n{rows}</table>'
+    )
+
+
+def _slack_waste(line: WasteLine) -> Block:
+    """Return one finding as a section of plain text."""
+    facts = "\n".join(f"{label}: {value}" for label, value in phrases.waste_facts(line))
+    return {"type": "section", "text": _plain_object(f"{phrases.waste_line_title(line)}\n{facts}")}
 
 
 def _slack_month(month: MonthLine) -> Block:

@@ -1,7 +1,7 @@
 """The two steps of a night that tell people: conclude, then deliver. Called by the front door.
 
-`conclude` turns `analysis.budget_state` and `marts.month_news` into messages in the outbox, and marks what they say as
-told in the same transaction. `deliver` sends what waits there and may run again by itself.
+`conclude` turns `analysis.budget_state`, `marts.month_news` and `marts.waste_findings` into messages in the outbox, and
+marks what they say as told in the same transaction. `deliver` sends what waits there and may run again by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 
 from alerts.conclusions import BudgetConclusion, News, by_urgency, find_news, read_conclusions
 from alerts.deliver import DeliveryReport, deliver
@@ -26,6 +27,7 @@ from alerts.outbox import (
 )
 from alerts.route import Destination, find_destination
 from alerts.settings import AlertSettings
+from alerts.waste import OpenFinding, read_open_findings, tell_waste
 from sql.state import StateStore
 from sql.warehouse import Warehouse
 
@@ -39,18 +41,32 @@ def conclude(
 
     A route is told of all its budgets the first time (the welcome digest, a baseline), later only of thresholds newly
     crossed in the period that contains `as_of`, or on the last days of the one before. The default route, which is
-    finance's, also hears of months that were thought settled. Raises RouteError before anything is written.
+    finance's, also hears of months that were thought settled. Each route hears of the waste of its team. Raises
+    RouteError before anything is written.
     """
     finance = find_destination(settings, None)
     by_destination: dict[Destination, list[BudgetConclusion]] = {finance: []}
     for conclusion in read_conclusions(warehouse, as_of):
         by_destination.setdefault(find_destination(settings, conclusion.team), []).append(conclusion)
+    wasted: dict[Destination, list[OpenFinding]] = {}
+    for finding in read_open_findings(warehouse, state, as_of):
+        destination = find_destination(settings, finding.team)
+        by_destination.setdefault(destination, [])
+        wasted.setdefault(destination, []).append(finding)
     queued: list[OutboxMessage] = []
     with state.transaction():
         news = tell_months(warehouse, state, finance, as_of, now)
         for destination, conclusions in sorted(by_destination.items(), key=lambda item: item[0].route):
             months = news if destination == finance else {}
-            telling = _Telling(state=state, destination=destination, months=months, as_of=as_of, now=now)
+            telling = _Telling(
+                state=state,
+                destination=destination,
+                months=months,
+                wasted=wasted.get(destination, []),
+                minimum_monthly_waste=settings.minimum_monthly_waste,
+                as_of=as_of,
+                now=now,
+            )
             tell = _tell_news if has_welcome(state, destination.audience) else _welcome
             queued += tell(telling, conclusions)
     return queued
@@ -58,23 +74,39 @@ def conclude(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Telling:
-    """One route being told, as of when, and what months are news to it, by fingerprint."""
+    """One route being told, as of when, what months are news to it, by fingerprint, and what is wasted of its team."""
 
     state: StateStore
     destination: Destination
     months: Mapping[str, MonthLine]
+    wasted: Sequence[OpenFinding]
+    minimum_monthly_waste: Decimal
     as_of: date
     now: datetime
 
     def queue(self, kind: MessageKind, lines: Sequence[BudgetLine], identity: Sequence[str]) -> list[OutboxMessage]:
-        """Queue a message with these budgets and the months, if there are any."""
+        """Queue a message with these budgets, the months and the waste, if there are any."""
         months = tuple(self.months.values())
-        if not lines and not months:
+        waste, told = tell_waste(
+            self.state,
+            self.destination,
+            self.wasted,
+            self.minimum_monthly_waste,
+            self.as_of,
+            self.now,
+            is_alone=not lines and not months,
+        )
+        if not lines and not months and waste is None:
             return []
         message = Message(
-            kind=kind, route=self.destination.route, as_of=self.as_of, lines=by_urgency(lines), months=months
+            kind=kind,
+            route=self.destination.route,
+            as_of=self.as_of,
+            lines=by_urgency(lines),
+            months=months,
+            waste=waste,
         )
-        return queue(self.state, self.destination, message, identity, self.now)
+        return queue(self.state, self.destination, message, [*identity, *told], self.now)
 
 
 def _welcome(telling: _Telling, conclusions: list[BudgetConclusion]) -> list[OutboxMessage]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from sql.secret import SecretReference
@@ -49,3 +50,5 @@ class AlertSettings:
 
     channels: tuple[Channel, ...] = ()
     routes: tuple[Route, ...] = ()
+    minimum_monthly_waste: Decimal = Decimal(20)
+    """Waste below this a month is never told alone, in the currency that it is billed in."""

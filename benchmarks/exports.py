@@ -12,6 +12,9 @@
 | `ten-million-maps/` | `ten-million/` as CUR 2.0 |
 | `narrow/` | 20,000 charges as csv, 100 columns |
 | `wide/` | the same charges in 1,500 columns: most are tag keys, of which a row fills some ten |
+| `gcp-million/` | one month of 1M charges of a detailed Cloud Billing export, parquet as BigQuery writes it |
+| `gcp-ten-million/` | one month of 10M of them in ten files |
+| `gcp-ndjson/` | `gcp-million/` as NDJSON in two files |
 
 Run as `python -m benchmarks.exports FOLDER FIRST STEP`: writes every STEP-th file of a folder from the FIRST on, so
 that two processes share the work (`range()` feeds one thread only).
@@ -45,6 +48,7 @@ _NOT_IN_NARROW = """
     product_intel_avx2_available, product_gpu_memory, product_capacitystatus, product_classicnetworkingsupport,
     product_pre_installed_sw"""
 """Columns that staging does not read, so that 100 of the 118 are left."""
+_GCP = "gcp_charges.sql"
 _PARQUET = "format parquet, compression snappy"
 
 
@@ -57,6 +61,7 @@ class ExportFile:
     first_row: int = 0
     after_row: int = MILLION
     rows_of_month: int = MILLION
+    charges: str = "charges.sql"
     source: str | None = None
     """Path below `data/` of the file that `query` reads."""
     query: str = ""
@@ -190,6 +195,36 @@ def _seldom(name: str, number: int, of: int) -> str:
     return f"case when ({drawn} + {number * 7919}) % {of} = 0 then 'value-' || {drawn} % 50 end as \"{name}\""
 
 
+def _gcp_million() -> Iterator[ExportFile]:
+    yield ExportFile(name="bench-000000000000.parquet", charges=_GCP)
+
+
+def _gcp_ten_million() -> Iterator[ExportFile]:
+    for number in range(10):
+        yield ExportFile(
+            name=f"bench-{number:012d}.parquet",
+            first_row=number * MILLION,
+            after_row=(number + 1) * MILLION,
+            rows_of_month=10 * MILLION,
+            charges=_GCP,
+        )
+
+
+def _gcp_ndjson() -> Iterator[ExportFile]:
+    names = ("usage_start_time", "usage_end_time", "export_time")
+    instants = ", ".join(f"strftime({name}, '%Y-%m-%d %H:%M:%S UTC') as {name}" for name in names)
+    for number in range(2):
+        yield ExportFile(
+            name=f"bench-{number:012d}.ndjson",
+            source="gcp-million/bench-000000000000.parquet",
+            query=(
+                f"select * exclude (file_row_number) replace ({instants}) from delivered"
+                f" where file_row_number % 2 = {number}"
+            ),
+            options="format json",
+        )
+
+
 _FOLDERS = {
     "million": _million,
     "ten-million": _ten_million,
@@ -201,6 +236,9 @@ _FOLDERS = {
     "ten-million-maps": _ten_million_maps,
     "narrow": _narrow,
     "wide": _wide,
+    "gcp-million": _gcp_million,
+    "gcp-ten-million": _gcp_ten_million,
+    "gcp-ndjson": _gcp_ndjson,
 }
 
 
@@ -211,7 +249,8 @@ def _sql(name: str) -> str:
 
 def _digest(folder: str) -> str:
     """Return the hash of everything that decides what a folder holds."""
-    texts = (_sql("charges.sql"), repr(files_of(folder)))
+    files = files_of(folder)
+    texts = (*(_sql(name) for name in sorted({file.charges for file in files})), repr(files))
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
@@ -236,7 +275,7 @@ def _generated(warehouse: Warehouse, file: ExportFile) -> str:
         f"set variable billing_month = date '{file.month}'; set variable resources = {resources};"
         f" set variable hours = {hours}; set variable invoice_id = '27{file.month:%Y%m}447'"
     )
-    warehouse.execute(_sql("charges.sql"))
+    warehouse.execute(_sql(file.charges))
     return f"from charges({file.first_row}, {file.after_row})"
 
 

@@ -11,13 +11,18 @@ from datetime import date
 from pathlib import Path
 from tempfile import mkdtemp
 
-from benchmarks.configuration import write_configuration
+from benchmarks.bigquery import storage_service
+from benchmarks.configuration import attribution_rules, shared_costs, write_configuration
 from benchmarks.exports import DATA, MONTH, SWAPS, deliver, month_before, paths_of
 from benchmarks.fetching import OBJECTS, distant_bucket
 from benchmarks.process import Figures, run_overrun, run_work
+from benchmarks.queries import MARTS, questions, wide_queries
 
 AS_OF = "2026-12-02"
 PAIRS = 3
+RULES = 200
+SPLITS = 20
+"""Splits of shared costs beside them."""
 _GB = 1e9
 
 
@@ -117,6 +122,85 @@ def _fetch_work(work: str, port: str) -> Figures:
         return run_work(work, port, folder)
 
 
+def stream() -> Iterator[Result]:
+    """Measure the memory of streaming a table of BigQuery to a landed file, at one million rows and at ten."""
+    with storage_service() as port, _folder() as folder:
+        for times in (1, 10):
+            figures = run_work("stream", port, str(times), folder / f"{times}.parquet")
+            detail = f"{figures.said['bytes'] / 1e6:.0f} MB of parquet, {figures.cpu_seconds:.0f} CPU s"
+            measure = f"peak memory of streaming {times}M rows of BigQuery"
+            yield Result(measure=measure, figure=figures.peak_mb, unit="MB", bar=500, detail=detail)
+
+
+def attribution(folder: str, label: str, peak_bar: float) -> Iterator[Result]:
+    """Measure attribution by many rules against one grouped scan, and a build after one of them changed."""
+    with _folder() as place:
+        deliver(place / "export", MONTH, paths_of(folder))
+        configuration = write_configuration(place, tables=_rules_and_splits())
+        _nightly(configuration)
+        warehouse = place / "warehouse.duckdb"
+        steps, scans = _pairs(lambda: run_work("attribute", warehouse), lambda: run_work("grouped-scan", warehouse))
+        detail = f"{_median_work(steps):.1f} against {_median_work(scans):.1f} CPU s, {RULES} rules and {SPLITS} splits"
+        ratio = _ratio([item.work_seconds for item in steps], [item.work_seconds for item in scans])
+        yield Result(measure=f"attribution {label}", figure=ratio, unit="x grouped scan", bar=3.0, detail=detail)
+        peak = max(item.peak_mb for item in steps)
+        yield Result(measure=f"peak memory of attribution {label}", figure=peak, unit="MB", bar=peak_bar)
+        yield _changed_rule(place, label)
+
+
+def _rules_and_splits(last_team: str = "last") -> str:
+    """Return the tables of attribution that are measured; one rule names `last_team`."""
+    return f"{attribution_rules(RULES, last_team=last_team)}\n\n{shared_costs(SPLITS)}"
+
+
+def _changed_rule(folder: Path, label: str) -> Result:
+    """Measure the build after one rule changed against the build of everything."""
+    turn = 0
+
+    def change() -> Figures:
+        nonlocal turn
+        turn += 1
+        write_configuration(folder, tables=_rules_and_splits(f"team of turn {turn}"))
+        return _build(folder)
+
+    def whole() -> Figures:
+        run_work("forget", folder / "warehouse.duckdb")
+        return _build(folder)
+
+    changed, built = _pairs(change, whole)
+    spent, least = [item.cpu_seconds for item in changed], [item.cpu_seconds for item in built]
+    detail = f"{statistics.median(spent):.1f} against {statistics.median(least):.1f} CPU s"
+    ratio = _ratio(spent, least)
+    return Result(measure=f"one changed rule {label}", figure=ratio, unit="x full build", bar=0.8, detail=detail)
+
+
+def _build(folder: Path) -> Figures:
+    """Run a build."""
+    return run_overrun("build", "--config", folder / "overrun.toml", "--as-of", AS_OF)
+
+
+def asked() -> Iterator[Result]:
+    """Measure the twelve questions on the published copy of one month."""
+    with _folder() as folder:
+        deliver(folder / "export", MONTH, paths_of("million"))
+        _nightly(write_configuration(folder))
+        yield from _questions(folder / "finance.duckdb")
+
+
+def _questions(published: Path) -> Iterator[Result]:
+    """Measure the twelve questions of finance, and each against the same asked of charges."""
+    for title, statement, of_charges in questions():
+        said = run_work("query", published, statement).said
+        yield Result(
+            measure=title, figure=said["seconds"] * 1000, unit="ms", bar=100, detail=f"{said['rows']:.0f} rows"
+        )
+        if of_charges is not None:
+            charges = run_work("query", published, of_charges).said
+            detail = f"{said['seconds'] * 1000:.0f} against {charges['seconds'] * 1000:.0f} ms"
+            ratio = said["seconds"] / charges["seconds"]
+            yield Result(measure=title, figure=ratio, unit="x of charges", bar=1.0, detail=detail)
+
+
 def swaps() -> Iterator[Result]:
     """Measure how far sixty swaps of one month grow the file."""
     with _folder() as folder:
@@ -148,6 +232,7 @@ def year() -> Iterator[Result]:
         yield Result(measure="night with nothing new, 13 months", figure=idle, unit="CPU s", bar=1.5)
         yield from _publishing(folder, configuration)
         yield from _queries(folder / "finance.duckdb")
+        yield from _questions(folder / "finance.duckdb")
         yield from _changed_month(folder, configuration)
 
 
@@ -185,52 +270,9 @@ def _changed_month(folder: Path, configuration: Path) -> Iterator[Result]:
     yield Result(measure="one changed month of 13", figure=ratio, unit="x alone", bar=1.15, detail=detail)
 
 
-_MARTS = {
-    "mart: project by month": (
-        "select billing_month, project, sum(effective_cost) from marts.project_daily_cost group by all"
-    ),
-    "mart: service by month": (
-        "select billing_month, service_name, sum(billed_cost) from marts.service_daily_cost group by all"
-    ),
-    "mart: cost by month and team": (
-        "select billing_month, team, sum(billed_cost) from marts.monthly_cost group by all"
-    ),
-    "mart: budget status": "select * from marts.budget_status",
-    "mart: costliest resources of a day": (
-        "select resource_id, sum(effective_cost) as cost from marts.resource_daily_cost"
-        f" where billing_month = date '{MONTH}' and charge_date = date '{MONTH}'"
-        " group by all order by cost desc limit 10"
-    ),
-    "focus: one month by service": (
-        'select "ServiceName", sum("BilledCost") from focus.cost_and_usage'
-        f" where \"x_BillingMonth\" = date '{MONTH}' group by all"
-    ),
-}
-"""Statement by name; these and one month of FOCUS have to feel immediate."""
-
-
-def _sum_by(columns: str, cost: str = "BilledCost") -> str:
-    """Return the query for a total of every month's charges by `columns`."""
-    return f'select {columns}, sum("{cost}") as cost from focus.cost_and_usage group by all'
-
-
-def _wide_queries() -> dict[str, str]:
-    """Return aggregates over every month of `focus.cost_and_usage`, none of which reads JSON."""
-    return {
-        "focus: total by month": _sum_by('"BillingPeriodStart"'),
-        "focus: total by account": _sum_by('"SubAccountId"', "EffectiveCost"),
-        "focus: total by charge category": _sum_by('"ChargeCategory"'),
-        "focus: total by service": _sum_by('"ServiceName"'),
-        "focus: total by service category": _sum_by('"ServiceCategory"'),
-        "focus: total by region": _sum_by('"RegionName"'),
-        "focus: total by day": _sum_by('cast("ChargePeriodStart" as date)'),
-        "focus: costliest resources": _sum_by('"ResourceId"') + " order by cost desc limit 10",
-    }
-
-
 def _queries(published: Path) -> Iterator[Result]:
     """Measure queries on the published copy, warm, by the clock: the fastest of several."""
-    for bar, queries in ((100, _MARTS), (800, _wide_queries())):
+    for bar, queries in ((100, MARTS), (800, wide_queries())):
         for name, statement in queries.items():
             said = run_work("query", published, statement).said
             detail = f"{said['cpu_seconds'] * 1000:.0f} CPU ms, {said['rows']:.0f} rows"
@@ -309,6 +351,8 @@ MEASURES: tuple[Measure, ...] = (
     Measure(name="load-1M-csv", folders=("million", "csv"), run=lambda: load("csv", "1M csv.gz", 1.8)),
     Measure(name="wide", folders=("small", "narrow", "wide"), run=wide),
     Measure(name="night-1M", folders=("million",), run=lambda: night("million", "1M", 800)),
+    Measure(name="attribution-1M", folders=("million",), run=lambda: attribution("million", "1M", 800)),
+    Measure(name="questions-1M", folders=("million",), run=asked),
     Measure(name="swaps", folders=("small", "additions"), run=swaps),
     Measure(name="year", folders=("million", "earlier", "additions"), run=year),
     Measure(name="load-10M", folders=("ten-million",), run=lambda: load("ten-million", "10M parquet", 1.45)),
@@ -317,7 +361,32 @@ MEASURES: tuple[Measure, ...] = (
         folders=("ten-million", "ten-million-maps"),
         run=lambda: load("ten-million-maps", "10M parquet, CUR 2.0 maps", 1.6, 1300),
     ),
+    Measure(name="stream-gcp", folders=("gcp-million",), run=stream),
+    Measure(name="load-1M-gcp", folders=("gcp-million",), run=lambda: load("gcp-million", "1M GCP parquet", 1.6)),
+    Measure(
+        name="load-1M-gcp-ndjson",
+        folders=("gcp-million", "gcp-ndjson"),
+        run=lambda: load("gcp-ndjson", "1M GCP NDJSON", 1.6),
+    ),
+    Measure(
+        name="load-10M-gcp",
+        folders=("gcp-ten-million",),
+        run=lambda: load("gcp-ten-million", "10M GCP parquet", 1.6, 1500),
+    ),
     Measure(name="night-10M", folders=("ten-million",), run=lambda: night("ten-million", "10M", 1300)),
+    Measure(name="attribution-10M", folders=("ten-million",), run=lambda: attribution("ten-million", "10M", 1300)),
 )
-QUICK = ("help", "fetch", "load-1M", "load-1M-maps", "load-1M-csv", "wide", "night-1M")
+QUICK = (
+    "help",
+    "fetch",
+    "load-1M",
+    "load-1M-maps",
+    "load-1M-csv",
+    "load-1M-gcp",
+    "load-1M-gcp-ndjson",
+    "wide",
+    "night-1M",
+    "attribution-1M",
+    "questions-1M",
+)
 """What needs no more than a million charges."""

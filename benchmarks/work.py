@@ -17,7 +17,9 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
+from benchmarks.bigquery import stream
 from benchmarks.fetching import fetch, fetch_plainly
+from benchmarks.queries import GROUPED_SCAN
 from ingest.dataset import Described, describe_files, flattened
 from ingest.delivery import DeliveredFile, Delivery, version_of
 from ingest.discover import DATASETS
@@ -26,12 +28,14 @@ from ingest.landed import by_folded_name, columns_of, create_macros
 from ingest.load import LoadOptions, load_delivery
 from ingest.scan import staging_text
 from ingest.source import SourceSettings
+from sql.model import load_models
 from sql.parts import prepare
 from sql.runner import build
 from sql.warehouse import Warehouse, WarehouseSettings
 
 THREADS = 2
-_SOURCE = SourceSettings(name="aws-main", kind="aws-export", location=Path("/"))
+_AWS = SourceSettings(name="aws-main", kind="aws-export", location=Path("/"))
+_GCP = SourceSettings(name="gcp-main", kind="gcp-export", location=Path("/"))
 _LOADED_AT = datetime(2026, 12, 2)  # noqa: DTZ001 - instants are UTC without zone
 _REPEATS = 7
 
@@ -39,6 +43,11 @@ _REPEATS = 7
 def settings(path: Path) -> WarehouseSettings:
     """Return the settings of a measured warehouse: the defaults, and as many threads on every machine."""
     return WarehouseSettings(path=path, threads=THREADS)
+
+
+def source_of(paths: Sequence[Path]) -> SourceSettings:
+    """Return the made-up source that delivers files: the folders of a Cloud Billing export are named `gcp-`."""
+    return _GCP if paths[0].parent.name.startswith("gcp-") else _AWS
 
 
 def delivery_of(paths: Sequence[Path], month: date) -> Delivery:
@@ -49,7 +58,7 @@ def delivery_of(paths: Sequence[Path], month: date) -> Delivery:
         )
         for path in paths
     )
-    return Delivery(source=_SOURCE.name, billing_month=month, version=version_of(files), files=files)
+    return Delivery(source=source_of(paths).name, billing_month=month, version=version_of(files), files=files)
 
 
 def columns_read(described: Described) -> list[DeliveredColumn]:
@@ -58,7 +67,8 @@ def columns_read(described: Described) -> list[DeliveredColumn]:
     staging = described.dataset.staging
     words = set(re.findall(r"\w+", staging_text(f"{staging}.sql") + staging_text(f"{staging}.scan.sql")))
     named = by_folded_name(columns)
-    read = [column for item in described.dataset.fields if item.name in words for column in columns_of(item, named)]
+    named_fields = [item for item in described.dataset.fields if words.issuperset(re.findall(r"\w+", item.name))]
+    read = [column for item in named_fields for column in columns_of(item, named)]
     derived = " ".join(described.dataset.derive(columns).values())
     read += [column for column in columns if re.search(rf"(?<!\w){re.escape(column.reference)}(?!\w)", derived)]
     return list(dict.fromkeys(read))
@@ -76,9 +86,10 @@ def read(arguments: Sequence[str]) -> dict[str, float]:
 
 def _written(arguments: Sequence[str], chosen: Callable[[Described], list[DeliveredColumn]]) -> dict[str, float]:
     """Write the chosen columns of a delivery to a table."""
-    delivery = delivery_of([Path(name) for name in arguments[2:]], date.fromisoformat(arguments[1]))
+    paths = [Path(name) for name in arguments[2:]]
+    delivery = delivery_of(paths, date.fromisoformat(arguments[1]))
     with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
-        described = describe_files(delivery.files, DATASETS[_SOURCE.kind], warehouse)
+        described = describe_files(delivery.files, DATASETS[source_of(paths).kind], warehouse)
         columns = chosen(described)
         [group] = described.groups
         source = table_function(group.shape, [file.path for file in group.files])
@@ -122,6 +133,39 @@ def swap(arguments: Sequence[str]) -> dict[str, float]:
         return {"before_bytes": before, "after_bytes": path.stat().st_size}
 
 
+def attribute(arguments: Sequence[str]) -> dict[str, float]:
+    """Build again what says who pays for each charge and bears what is shared, in a built warehouse: WAREHOUSE."""
+    models = {model.full_name: model for model in load_models()}
+    wanted, chosen = ["core.attribution", "core.shared_cost"], {"core.charge_cube"}
+    while wanted:
+        name = wanted.pop()
+        chosen.add(name)
+        wanted += (models[name].dependencies & models.keys()) - chosen
+    with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
+        _forget(warehouse, sorted(chosen))
+        return measured(lambda: build(warehouse))
+
+
+def forget(arguments: Sequence[str]) -> dict[str, float]:
+    """Let the next build find everything changed: WAREHOUSE."""
+    with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
+        _forget(warehouse, [model.full_name for model in load_models()])
+    return {}
+
+
+def _forget(warehouse: Warehouse, models: Sequence[str]) -> None:
+    """Drop what is known of how models were built."""
+    warehouse.execute("delete from ops.fingerprint where list_contains(?, model)", [models])
+
+
+def grouped_scan(arguments: Sequence[str]) -> dict[str, float]:
+    """Sum every charge by what a mart of resources tells apart, into a table: WAREHOUSE."""
+    with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
+        figures = measured(lambda: warehouse.execute(f"create or replace table main.scanned as {GROUPED_SCAN}"))
+        warehouse.execute("drop table main.scanned")
+        return figures
+
+
 def query(arguments: Sequence[str]) -> dict[str, float]:
     """Run a query on a published copy, warm: the fastest time, since other work of the machine only adds: FILE SQL."""
     with Warehouse.open_published(Path(arguments[0])) as warehouse:
@@ -142,7 +186,8 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
 
 def _load(warehouse: Warehouse, delivery: Delivery) -> None:
     """Load a delivery of the made-up source."""
-    load_delivery(warehouse, delivery, _SOURCE, DATASETS[_SOURCE.kind], LoadOptions(loaded_at=_LOADED_AT))
+    source = source_of([file.path for file in delivery.files])
+    load_delivery(warehouse, delivery, source, DATASETS[source.kind], LoadOptions(loaded_at=_LOADED_AT))
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -157,9 +202,13 @@ _WORK = {
     "read": read,
     "load": load,
     "swap": swap,
+    "attribute": attribute,
+    "forget": forget,
+    "grouped-scan": grouped_scan,
     "query": query,
     "fetch": fetch,
     "fetch-plainly": fetch_plainly,
+    "stream": stream,
 }
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ingest.aws.organizations import list_account_tags, list_accounts
 from ingest.errors import AccountsUnlisted, SourceUnreadable
+from ingest.privacy import Privacy
 from ingest.source import SourceSettings
 from sql.contract import ACCOUNT, ACCOUNT_TAG, Table
 from sql.warehouse import Row, Warehouse
@@ -20,7 +21,10 @@ _ROWS_PER_INSERT = 500
 
 
 def refresh_accounts(
-    warehouse: Warehouse, sources: Sequence[SourceSettings], progress: Progress = lambda _: None
+    warehouse: Warehouse,
+    sources: Sequence[SourceSettings],
+    progress: Progress = lambda _: None,
+    privacy: Privacy | None = None,
 ) -> list[AccountsUnlisted]:
     """Replace the accounts of each source whose organisation lists others, and return what could not be listed.
 
@@ -30,13 +34,13 @@ def refresh_accounts(
     for source in sources:
         if source.organizations:
             progress(f"{source.name}: asking for names and tags of accounts")
-            refused += _refresh(warehouse, source)
+            refused += _refresh(warehouse, source, privacy)
         else:
             replace_listed(warehouse, source.name, {ACCOUNT: [], ACCOUNT_TAG: []})
     return refused
 
 
-def _refresh(warehouse: Warehouse, source: SourceSettings) -> list[AccountsUnlisted]:
+def _refresh(warehouse: Warehouse, source: SourceSettings, privacy: Privacy | None) -> list[AccountsUnlisted]:
     """List the accounts of one source and their tags; names are of use without tags."""
     refused: list[AccountsUnlisted] = []
     content: dict[Table, list[Row]] = {}
@@ -44,7 +48,10 @@ def _refresh(warehouse: Warehouse, source: SourceSettings) -> list[AccountsUnlis
         names = list_accounts(source)
         content[ACCOUNT] = [(source.name, account_id, name) for account_id, name in names.items()]
         tags = list_account_tags(source, list(names))
-        content[ACCOUNT_TAG] = [(source.name, tag.account_id, tag.key, tag.value) for tag in tags]
+        content[ACCOUNT_TAG] = [
+            (source.name, tag.account_id, tag.key, privacy.tag_value(tag.key, tag.value) if privacy else tag.value)
+            for tag in tags
+        ]
     except SourceUnreadable as error:
         refused.append(AccountsUnlisted(str(error), source=source.name, hint=error.hint))
     replace_listed(warehouse, source.name, content)

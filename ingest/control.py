@@ -30,6 +30,15 @@ def refuse_totals(load: ledger.LoadRecord) -> None:
         )
 
 
+def refuse_unset(load: ledger.LoadRecord) -> None:
+    """Refuse a part with charges that every sum would leave out, or that belong to no currency or day."""
+    if load.rows_unset:
+        raise LoadRefused(
+            f"{load.rows_unset} charges have no cost, no currency or no day",
+            hint="this is a fault of the conversion: keep the files and report it",
+        )
+
+
 def refuse_shrunk(warehouse: Warehouse, load: ledger.LoadRecord) -> None:
     """Refuse a month that lost more than half of its rows, unless that was said to be right."""
     current = ledger.current_load(warehouse, load.delivery.source, load.delivery.billing_month)

@@ -28,6 +28,7 @@ from ingest.formats import SUFFIXES, format_of, is_without_rows
 from ingest.gcp.bigquery import Asking, offers_in_bigquery
 from ingest.gcp.export import GCP_EXPORT
 from ingest.gcp.gcs import open_gcs
+from ingest.keys import unread_keys, unread_note
 from ingest.landed import create_landed_view
 from ingest.landing import FETCHING
 from ingest.listing import list_files
@@ -242,7 +243,7 @@ def _loose(source: SourceSettings, listing: _Listing, warehouse: Warehouse, chec
     files, repeated = _distinct(listing.files())
     found = Discovered(passed_over=[*passed_over, *(f"{file.name} (same content as another)" for file in repeated)])
     if period == "from-rows":
-        found.deliveries += _by_month(source, files, warehouse, checksums)
+        found.deliveries += _by_month(source, files, warehouse, checksums, found.notes)
         months = {delivery.billing_month for delivery in found.deliveries}
         found.vanished = [gone for gone in _vanished(files, checksums) if gone.billing_month not in months]
     else:
@@ -298,15 +299,22 @@ def _is_manifest(path: PurePath) -> bool:
 
 
 def _by_month(
-    source: SourceSettings, files: Sequence[DeliveredFile], warehouse: Warehouse, checksums: Checksums
+    source: SourceSettings,
+    files: Sequence[DeliveredFile],
+    warehouse: Warehouse,
+    checksums: Checksums,
+    notes: list[str],
 ) -> list[Delivery]:
-    """Return one delivery per month that any file has rows of; a file without rows goes with the newest month."""
+    """Return one delivery per month that any file has rows of; a file without rows goes with the newest month.
+
+    What nothing reads in a file that is new is added to `notes`.
+    """
     members: dict[date, list[DeliveredFile]] = {}
     without_rows: list[DeliveredFile] = []
     for file in files:
         months = checksums.months(file)
         if months is None:
-            months = _months_of(source, file, warehouse)
+            months = _months_of(source, file, warehouse, notes)
             checksums.remember_months(file, months)
         for month in months:
             members.setdefault(date.fromisoformat(f"{month}-01"), []).append(file)
@@ -324,8 +332,8 @@ def _vanished(files: Sequence[DeliveredFile], checksums: Checksums) -> list[Vani
     ]
 
 
-def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse) -> list[str]:
-    """Return the billing months of a file's rows, YYYY-MM."""
+def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse, notes: list[str]) -> list[str]:
+    """Return the billing months of a file's rows, YYYY-MM; what nothing reads in it is added to `notes`."""
     if is_without_rows(file):
         return []
     try:
@@ -337,10 +345,13 @@ def _months_of(source: SourceSettings, file: DeliveredFile, warehouse: Warehouse
             )
             if any(row[0] is None or not _MONTH.fullmatch(str(row[0])) for row in rows):
                 raise _without_month(described, file, warehouse)
+            unread = unread_keys(warehouse, described)
     except (SourceUnreadable, LoadRefused) as error:
         raise error.located(source=source.name) from error
     except duckdb.Error as error:
         raise explained(error, file.name).located(source=source.name) from error
+    if unread:
+        notes.append(unread_note(file.name, unread))
     return [str(row[0]) for row in rows if row[0] is not None]
 
 

@@ -47,7 +47,8 @@ def _explained(error: duckdb.Error, text: str, name: str) -> IngestError:
             hint="the last good version stays loaded; deliver the file again",
         )
     if isinstance(error, duckdb.ConversionException | duckdb.InvalidInputException):
-        return LoadRefused(text.split("\n", 1)[0], file=name, hint="the last good version stays loaded")
+        said = text.split("\n", 1)[0].removeprefix("Invalid Input Error: ")
+        return LoadRefused(said, file=name, hint="the last good version stays loaded")
     if isinstance(error, duckdb.IOException):
         return unreadable(error, name)
     raise error

@@ -104,6 +104,11 @@ def shape_of(file: DeliveredFile, warehouse: Warehouse, nested: Mapping[str, str
     return FileShape(format=kind, is_compressed=is_compressed, columns=columns)
 
 
+def parquet_shape(file: DeliveredFile, warehouse: Warehouse) -> FileShape:
+    """Return the shape of a parquet file, whatever its name."""
+    return FileShape(format="parquet", is_compressed=False, columns=_parquet_columns(file, warehouse))
+
+
 def table_function(shape: FileShape, paths: Sequence[Path], *, is_padded: bool = False) -> str:
     """Return the table function call that reads `paths`, all of `shape`.
 
@@ -113,7 +118,7 @@ def table_function(shape: FileShape, paths: Sequence[Path], *, is_padded: bool =
     listed = "[" + ", ".join(literal(str(path)) for path in paths) + "]"
     if shape.format == "parquet":
         return f"read_parquet({listed}, file_row_number = true)"
-    compression = "'gzip'" if shape.is_compressed else "'none'"
+    compression = _compression(shape)
     if shape.format == "ndjson":
         declared = ", ".join(f"{literal(column.name)}: {literal(column.type)}" for column in shape.columns)
         return (
@@ -130,6 +135,19 @@ def table_function(shape: FileShape, paths: Sequence[Path], *, is_padded: bool =
     )
 
 
+def json_lines(shape: FileShape, paths: Sequence[Path]) -> str:
+    """Return the table function call that gives the lines of NDJSON files as they are, in the column `json`."""
+    listed = ", ".join(literal(str(path)) for path in paths)
+    return (
+        f"read_ndjson_objects([{listed}], compression = {_compression(shape)}, maximum_object_size = {MAX_LINE_BYTES})"
+    )
+
+
+def ndjson_column(name: str, nested: Mapping[str, str]) -> DeliveredColumn:
+    """Return the column that a key of NDJSON is read as; nested ones have their declared type, the rest is text."""
+    return DeliveredColumn(name, quoted(name), nested.get(name, "VARCHAR"))
+
+
 def row_position(shape: FileShape, group: int) -> str:
     """Return the expression for the position of a row within the delivery, from 1.
 
@@ -140,6 +158,11 @@ def row_position(shape: FileShape, group: int) -> str:
     if shape.format == "parquet":
         return f"{offsets}[file_index::integer + 1] + file_row_number + 1"
     return f"{offsets}[1] + row_number() over ()"
+
+
+def _compression(shape: FileShape) -> str:
+    """Return the compression of text files, quoted."""
+    return "'gzip'" if shape.is_compressed else "'none'"
 
 
 def _csv_columns(file: DeliveredFile, is_compressed: bool) -> tuple[DeliveredColumn, ...]:
@@ -157,10 +180,9 @@ def _csv_columns(file: DeliveredFile, is_compressed: bool) -> tuple[DeliveredCol
 
 
 def _ndjson_columns(file: DeliveredFile, is_compressed: bool, nested: Mapping[str, str]) -> tuple[DeliveredColumn, ...]:
-    """Return the keys of the first object; nested ones get their declared type, the rest is text."""
+    """Return the keys of the first objects: a file may have others further on."""
     with _text(file, is_compressed) as stream:
-        keys = list(_keys(stream, file.name))
-    return tuple(DeliveredColumn(key, quoted(key), nested.get(key, "VARCHAR")) for key in keys)
+        return tuple(ndjson_column(key, nested) for key in _keys(stream, file.name))
 
 
 def _keys(lines: Iterable[str], name: str) -> dict[str, None]:

@@ -17,6 +17,7 @@ from sql.contract import (
     LOAD_INVOICE,
     LOAD_RAW_TOTAL,
     LOAD_TOTAL,
+    MONEY,
     Table,
 )
 from sql.warehouse import Warehouse, quoted
@@ -25,7 +26,6 @@ GAP_TOLERANCE = Decimal("0.01")
 """What the identity of one commitment and month may miss, in its currency: AWS rounds each line of an export."""
 EARLIER = "-"
 """Stands in a load id before the sequence of a superseded load whose content was loaded again later."""
-_ROWS_OF_A_STATEMENT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,8 @@ class Commitment:
     used_cost: Decimal
     unused_cost: Decimal
     gap_cost: Decimal
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
 
     @property
     def has_gap(self) -> bool:
@@ -115,6 +117,8 @@ class LoadRecord:
     invoiced: Sequence[Invoiced]
     raw_totals: Sequence[RawTotal] = ()
     commitments: Sequence[Commitment] = ()
+    rows_unset: int = 0
+    """Charges without a cost, a currency or a day, which no load may have."""
 
 
 def current_load(warehouse: Warehouse, source: str, billing_month: date) -> tuple[str, int] | None:
@@ -252,8 +256,15 @@ def _load_row(load: LoadRecord, sequence: int) -> tuple[object, ...]:
 
 
 def _insert(warehouse: Warehouse, table: Table, rows: Sequence[Sequence[object]]) -> None:
-    """Insert rows, columns in contract order, a thousand in one statement."""
-    for first in range(0, len(rows), _ROWS_OF_A_STATEMENT):
-        some = rows[first : first + _ROWS_OF_A_STATEMENT]
-        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in some)
-        warehouse.execute(f"insert into {table.full_name} values {marks}", [value for row in some for value in row])
+    """Insert rows, columns in contract order: one list per column, since planning takes long for many parameters."""
+    if not rows:
+        return
+    # Amounts go as text, so that no list of them is taken for doubles.
+    columns = [
+        [str(value) if isinstance(value, Decimal) else value for value in column] for column in zip(*rows, strict=True)
+    ]
+    lists = ", ".join(
+        f"cast(unnest(?::varchar[]) as {column.type})" if column.type == MONEY else f"unnest(?::{column.type}[])"
+        for column in table.columns
+    )
+    warehouse.execute(f"insert into {table.full_name} select {lists}", columns)

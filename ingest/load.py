@@ -1,16 +1,16 @@
-"""Load: landed files to a part, in one transaction, or nothing.
+"""Load: landed files to a part, or nothing.
 
-The scan of the landed files comes first (`ingest.scan`). Then one transaction swaps the part, its tag sets, its ledger
-rows and the view, after the controls (`ingest.control`) have been seen to hold: BilledCost equals the sum of the scan,
-per billing account and currency, to the last decimal; rows read = charges + rows dropped - rows added; the month has
-not shrunk; no other source holds the same account and month. A checkpoint follows, since replaced blocks are reused
-only after one.
+The scan of the landed files comes first (`ingest.scan`), and the part is written aside. Then one transaction swaps the
+part, its tag sets, its ledger rows and the view, after the controls (`ingest.control`) have been seen to hold:
+BilledCost equals the sum of the scan, per billing account and currency, to the last decimal; rows read = charges + rows
+dropped - rows added; the month has not shrunk; no other source holds the same account and month. A checkpoint follows,
+since replaced blocks are reused only after one.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -18,34 +18,46 @@ from decimal import Decimal
 import duckdb
 
 from ingest import ledger
-from ingest.control import refuse_shrunk, refuse_stub, refuse_totals, settle_holders
+from ingest.amortise import add_unused, commitments_of, effective_cost_state, spread_fees
+from ingest.control import refuse_shrunk, refuse_stub, refuse_totals, refuse_unset, settle_holders
 from ingest.dataset import Dataset, Described, describe_files
 from ingest.delivery import Delivery
+from ingest.discounts import note_discounts, set_discounts
 from ingest.errors import IngestError
 from ingest.explain import explained
 from ingest.invoiced import count_invoiced
-from ingest.scan import SPLIT_ROWS, ScanRow, counts_of, raw_totals_of, scan_files, staging_text, total_of
-from ingest.source import SourceSettings
-from ingest.unpack import unpacked
-from sql.contract import COST_AND_USAGE
-from sql.parts import Part, part_name, refresh_views, relation_over, split_name, tags_name
-from sql.warehouse import Warehouse, quoted
-
-_FROM_PART = re.compile(r"\bfrom part\b")
-_ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
-_COLLISION = "tags whose keys came to one, the first value in the alphabet taken"
-_RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
-_UNUSED = "unused part of a commitment, beside its fee"
-_SPREAD = "charge that the fee of a commitment is spread over"
-_WHOLE_FEE = "commitment's fee spread as a whole, what is unused of it is not known"
-AS_BILLED = "EffectiveCost is BilledCost"
-"""How the rules end that say that a commitment's amortised costs are not delivered."""
-UNCHECKED = (
-    "recurring fee that does not tell what of it is unused",
-    "empty line item type read as Usage",
-    _WHOLE_FEE,
+from ingest.keys import unread_keys
+from ingest.loading import Loading
+from ingest.reread import parsed_once
+from ingest.scan import (
+    UNKNOWN_COLUMN,
+    counts_of,
+    raw_totals_of,
+    scan_files,
+    staging_text,
+    total_of,
 )
-"""Rules that leave commitments without a proof."""
+from ingest.source import SourceSettings
+from ingest.tagging import find_labels, write_split, write_tag_sets
+from ingest.unpack import unpacked
+from sql.errors import WarehouseError
+from sql.parts import (
+    Part,
+    aside_name,
+    drop_aside,
+    part_name,
+    refresh_views,
+    rename_part,
+)
+from sql.warehouse import Warehouse
+
+_ORPHANS = "split cost allocation row without a charge of its parent that day, left out"
+_RESIDUAL = "Savings Plan negation left uncancelled, kept as one charge"
+_UNSET = (
+    '"BilledCost" is null or "EffectiveCost" is null or "ListCost" is null or "ContractedCost" is null'
+    ' or "BillingCurrency" is null or "ChargePeriodStart" is null'
+)
+"""Of which charges sums would be wrong without a word: no cost, no currency, no day."""
 ZERO = Decimal(0)
 
 
@@ -59,45 +71,6 @@ class LoadOptions:
     """All that are configured, to tell which source a month now belongs to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loading:
-    """One load under way: where to, what, and what the scan found."""
-
-    warehouse: Warehouse
-    delivery: Delivery
-    described: Described
-    part: Part
-    scan: Sequence[ScanRow]
-    amortise: bool = True
-    """Whether the source wants commitments spread."""
-
-    @property
-    def is_amortised(self) -> bool:
-        """Return whether EffectiveCost is worked out here."""
-        dataset = self.described.dataset
-        return dataset.is_amortised and (self.amortise or not dataset.spreads_fees)
-
-    @property
-    def table(self) -> str:
-        """Return the part's table, quoted."""
-        return f"parts.{quoted(self.part.name)}"
-
-    @property
-    def charges(self) -> str:
-        """Return the FOCUS charges of the new part as a relation."""
-        return f"({relation_over(COST_AND_USAGE.full_name, [self.part])})"
-
-    @property
-    def split(self) -> str:
-        """Return the table of split costs, quoted; where the delivery has none, it does not exist."""
-        return f"parts.{quoted(split_name(self.part.name))}"
-
-    @property
-    def split_rows(self) -> int:
-        """Return how many rows of split costs the delivery has."""
-        return sum(row.number(SPLIT_ROWS) for row in self.scan)
-
-
 def load_delivery(
     warehouse: Warehouse, delivery: Delivery, source: SourceSettings, datasets: Sequence[Dataset], options: LoadOptions
 ) -> ledger.LoadRecord:
@@ -106,18 +79,23 @@ def load_delivery(
     Raises SourceUnreadable, LoadRefused or SourceConflict; the part, ledger and view are then as they were.
     """
     try:
-        with unpacked(warehouse, delivery.files) as files:
-            described = describe_files(files, datasets, warehouse)
-            loading = _Loading(
+        with (
+            unpacked(warehouse, delivery.files) as files,
+            parsed_once(warehouse, delivered := describe_files(files, datasets, warehouse)) as described,
+        ):
+            loading = Loading(
                 warehouse=warehouse,
                 delivery=delivery,
+                delivered=delivered,
                 described=described,
                 part=_part(delivery, described),
                 scan=scan_files(warehouse, delivery, described),
                 amortise=source.amortise,
             )
-            with warehouse.transaction():
-                loaded = _swap(loading, source, options)
+            with _aside(warehouse):
+                loaded = _write(loading, source, options)
+                with warehouse.transaction():
+                    _swap(loading, loaded, source, options)
     except IngestError as error:
         raise error.located(source=delivery.source, billing_month=delivery.billing_month)  # noqa: B904 - the same error
     except duckdb.Error as error:
@@ -128,65 +106,65 @@ def load_delivery(
 
 
 def _part(delivery: Delivery, described: Described) -> Part:
-    """Return the part that a delivery becomes."""
+    """Return the part that a delivery becomes, under the name that it is written under."""
     return Part(
         source=delivery.source,
         billing_month=delivery.billing_month,
         load_id=delivery.load_id,
         export_kind=described.export_kind,
-        name=part_name(delivery.source, delivery.billing_month),
+        name=aside_name(part_name(delivery.source, delivery.billing_month)),
     )
 
 
-def _swap(loading: _Loading, source: SourceSettings, options: LoadOptions) -> ledger.LoadRecord:
-    """Write part, tag sets and ledger; raises where the controls do not hold, so that the transaction rolls back."""
+@contextmanager
+def _aside(warehouse: Warehouse) -> Iterator[None]:
+    """See to it that what is written aside takes its place or goes."""
+    drop_aside(warehouse)
+    try:
+        yield
+    except BaseException:
+        # Where DuckDB is past that, the next run does it.
+        with suppress(duckdb.Error, WarehouseError):
+            drop_aside(warehouse)
+        raise
+
+
+def _write(loading: Loading, source: SourceSettings, options: LoadOptions) -> ledger.LoadRecord:
+    """Write part and tag sets aside, and return what they came to.
+
+    Each statement is a transaction of its own: DuckDB writes a table again that is changed in the one that creates it.
+    """
+    warehouse, dataset = loading.warehouse, loading.described.dataset
+    if dataset.spreads_fees:
+        set_discounts(warehouse, source, loading.delivery.billing_month)
+    labels = find_labels(loading)
+    warehouse.execute(f"create table {loading.table} as\n{staging_text(f'{dataset.staging}.sql')}")
+    added = [_add_residuals(loading), *spread_fees(loading), add_unused(loading)]
+    write_split(loading)
+    noted = write_tag_sets(loading, labels)
+    # They would keep memory through the rest of the night.
+    for name in (*labels, "spread"):
+        warehouse.execute(f"drop table if exists temp.{name}")
+    return _record(loading, [*added, *noted], options)
+
+
+def _swap(loading: Loading, loaded: ledger.LoadRecord, source: SourceSettings, options: LoadOptions) -> None:
+    """Put the part in the place of the one in force; raises where the controls do not hold, so that all rolls back."""
     warehouse = loading.warehouse
-    staging = staging_text(f"{loading.described.dataset.staging}.sql")
-    warehouse.execute(f"create or replace table {loading.table} as\n{staging}")
-    added = [_add_residuals(loading), *_spread_fees(loading), _add_unused(loading)]
-    _write_split(loading)
-    noted = _write_tag_sets(loading)
-    loaded = _record(loading, [*added, *noted], options)
     refuse_totals(loaded)
+    refuse_unset(loaded)
     if not options.accept_shrink:
         refuse_shrunk(warehouse, loaded)
         refuse_stub(warehouse, source, loaded)
     settle_holders(warehouse, source, options.sources, loaded)
+    rename_part(warehouse, loading.part.name, loaded.part)
     ledger.record(warehouse, loaded)
+    if loading.described.dataset.spreads_fees:
+        note_discounts(warehouse, source, loading.delivery.billing_month)
     refresh_views(warehouse)
-    return loaded
 
 
-def _of_part(loading: _Loading, name: str) -> str:
-    """Return a staging text over the relation `part` as one over the new part's table."""
-    return _FROM_PART.sub(lambda _: f"from {loading.table}", staging_text(name))
-
-
-def _write_split(loading: _Loading) -> None:
-    """Write the split costs of a delivery that has some, and drop those of the load before."""
-    loading.warehouse.execute(f"drop table if exists {loading.split}")
-    if loading.split_rows:
-        text = staging_text(f"{loading.described.dataset.staging}.split.sql")
-        loading.warehouse.execute(f"create table {loading.split} as\n{text}")
-
-
-def _write_tag_sets(loading: _Loading) -> list[ledger.Count]:
-    """Write the tag sets of charges and of what their costs are split among; count keys that came to one."""
-    columns = '"x_TagSetId", "Tags", "x_CostCategories"'
-    tagged = loading.charges
-    if loading.split_rows:
-        tagged = f"(select {columns} from {tagged} union all select {columns} from {loading.split})"
-    text = _FROM_PART.sub(lambda _: f"from {tagged}", staging_text("tag_set.sql"))
-    table = f"parts.{quoted(tags_name(loading.part.name))}"
-    loading.warehouse.execute(f"create or replace table {table} as\n{text}")
-    collisions = loading.warehouse.rows(f"select tag_key, count(*) from {table} where tag_values > 1 group by 1")
-    return [
-        ledger.Count(rule=_COLLISION, effect="noted", subject=str(key), rows=int(str(combinations)))
-        for key, combinations in collisions
-    ]
-
-
-def _orphans(loading: _Loading) -> int:
+def _orphans(loading: Loading) -> int:
     """Return how many rows of split costs have no charge to be shared: none of their parent on their day."""
     if not loading.split_rows:
         return 0
@@ -199,7 +177,7 @@ def _orphans(loading: _Loading) -> int:
     return loading.split_rows - int(str(shared))
 
 
-def _add_residuals(loading: _Loading) -> ledger.Count:
+def _add_residuals(loading: Loading) -> ledger.Count:
     """Add one charge per (billing account, currency) that the netting of negations left something of."""
     residuals = {key: amount for key, amount in total_of(loading.scan, "residual_cost").items() if amount != 0}
     last = loading.warehouse.value(f'select coalesce(max("x_RowNumber"), 0) from {loading.table}')
@@ -212,65 +190,28 @@ def _add_residuals(loading: _Loading) -> ledger.Count:
     return ledger.Count(rule=_RESIDUAL, effect="added", subject="", rows=len(residuals))
 
 
-def _spread_fees(loading: _Loading) -> list[ledger.Count]:
-    """Spread the fees of commitments over the charges that they cover, where the export leaves that to its readers."""
-    if not (loading.described.dataset.spreads_fees and loading.is_amortised):
-        return []
-    text = _of_part(loading, f"{loading.described.dataset.staging}.spread.sql")
-    loading.warehouse.execute(
-        f'update {loading.table} as part set "EffectiveCost" = spread.effective_cost, unused_cost = spread.unused_cost,'
-        ' "x_UnusedKnown" = spread.is_known,'
-        ' "CommitmentDiscountQuantity" = coalesce(spread.quantity, "CommitmentDiscountQuantity"),'
-        ' "PricingCurrencyEffectiveCost" = case when "PricingCurrencyEffectiveCost" is not null then'
-        " try_cast(cast(spread.effective_cost as double) / nullif(conversion_rate, 0) as decimal(38, 12)) end"
-        f' from ({text}) as spread where part."x_RowNumber" = spread.row_number'
-    )
-    # A commitment is named where a fee names it: what names another would have no purchase.
-    loading.warehouse.execute(
-        f'update {loading.table} as part set "CommitmentDiscountId" = null where fee_kind is null and'
-        ' "CommitmentDiscountId" is not null and "CommitmentDiscountId" not in (select "CommitmentDiscountId"'
-        f' from {loading.table} where fee_kind is not null and "CommitmentDiscountId" is not null)'
-    )
-    counted = loading.warehouse.row(
-        'select count(*) filter (where "x_UnusedKnown" is not null and fee_kind is null),'
-        f' count(*) filter (where not "x_UnusedKnown" and fee_kind is not null) from {loading.table}'
-    )
-    spread, whole = counted or (0, 0)
-    return [
-        ledger.Count(rule=_SPREAD, effect="noted", subject="", rows=int(str(spread))),
-        ledger.Count(rule=_WHOLE_FEE, effect="noted", subject="", rows=int(str(whole))),
-    ]
-
-
-def _add_unused(loading: _Loading) -> ledger.Count:
-    """Add the charges for what no usage took of a commitment."""
-    rows = 0
-    if loading.is_amortised:
-        text = _of_part(loading, f"{loading.described.dataset.staging}.unused.sql")
-        rows = int(str(loading.warehouse.value(f"insert into {loading.table} by name\n{text}")))
-    return ledger.Count(rule=_UNUSED, effect="added", subject="", rows=rows)
-
-
-def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptions) -> ledger.LoadRecord:
+def _record(loading: Loading, added: Sequence[ledger.Count], options: LoadOptions) -> ledger.LoadRecord:
     """Return the ledger record of the new part."""
     facts = loading.warehouse.row(
         'select max(case when "ChargeCategory" = \'Usage\' then cast("ChargePeriodStart" as date) end),'
-        f' count("ResourceId"), count(*) from {loading.charges}'
+        f' count("ResourceId"), count(*), count(*) filter (where {_UNSET}) from {loading.charges}'
     )
-    last_usage, resources, rows = facts or (None, 0, 0)
+    last_usage, resources, rows, unset = facts or (None, 0, 0, 0)
     orphans = ledger.Count(rule=_ORPHANS, effect="noted", subject="", rows=_orphans(loading))
     counts = [*counts_of(loading.described, loading.scan), *(count for count in (*added, orphans) if count.rows)]
-    commitments = _commitments(loading)
+    counts += _unread(loading)
+    commitments = commitments_of(loading)
     return ledger.LoadRecord(
         delivery=loading.delivery,
         export_kind=loading.part.export_kind,
-        part=loading.part.name,
+        part=part_name(loading.part.source, loading.part.billing_month),
         loaded_at=options.loaded_at,
         rows_read=sum(row.number("rows_read") for row in loading.scan),
         rows_loaded=int(str(rows)),
+        rows_unset=int(str(unset)),
         last_usage_date=last_usage if isinstance(last_usage, date) else None,
         has_resource_ids=bool(resources) or not rows,
-        effective_cost_state=_effective_cost_state(loading, commitments, counts),
+        effective_cost_state=effective_cost_state(loading, commitments, counts),
         totals=_totals(loading),
         counts=counts,
         raw_totals=raw_totals_of(loading.scan),
@@ -279,40 +220,15 @@ def _record(loading: _Loading, added: Sequence[ledger.Count], options: LoadOptio
     )
 
 
-def _commitments(loading: _Loading) -> list[ledger.Commitment]:
-    """Return the amortisation identity of each commitment of the new part."""
-    if not loading.is_amortised:
+def _unread(loading: Loading) -> list[ledger.Count]:
+    """Return the keys of NDJSON that nothing reads, where the files were not looked through to learn their months."""
+    if loading.delivery.rows_of_month_only:
         return []
-    rows = loading.warehouse.rows(_of_part(loading, f"{loading.described.dataset.staging}.commitments.sql"))
-    return [
-        ledger.Commitment(
-            billing_account_id=str(account),
-            commitment_discount_id=str(commitment),
-            billing_currency=str(currency),
-            fee_cost=Decimal(str(fee)),
-            amortised_upfront_cost=Decimal(str(upfront)),
-            used_cost=Decimal(str(used)),
-            unused_cost=Decimal(str(unused)),
-            gap_cost=Decimal(str(gap)),
-        )
-        for account, commitment, currency, fee, upfront, used, unused, gap in rows
-    ]
+    names = unread_keys(loading.warehouse, loading.delivered)
+    return [ledger.Count(rule=UNKNOWN_COLUMN, effect="noted", subject=name, rows=1) for name in names]
 
 
-def _effective_cost_state(
-    loading: _Loading, commitments: Sequence[ledger.Commitment], counts: Sequence[ledger.Count]
-) -> str:
-    """Return whether EffectiveCost is proven: every commitment's identity holds, and none lacks amortised costs."""
-    dataset = loading.described.dataset
-    if dataset.spreads_fees and not loading.amortise:
-        return "as delivered"
-    if not dataset.is_amortised:
-        return dataset.effective_cost_state
-    is_missing = any(count.rule.endswith(AS_BILLED) or count.rule in UNCHECKED for count in counts)
-    return "unproven" if is_missing or any(one.has_gap for one in commitments) else "proven"
-
-
-def _totals(loading: _Loading) -> list[ledger.Total]:
+def _totals(loading: Loading) -> list[ledger.Total]:
     """Return the totals of the new part beside those of the scan."""
     rows = loading.warehouse.rows(
         'select "ProviderName", "BillingAccountId", "BillingCurrency", count(*), coalesce(sum("BilledCost"), 0)'

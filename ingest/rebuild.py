@@ -15,34 +15,44 @@ from pathlib import Path
 import duckdb
 
 from ingest import ledger
-from ingest.conversion import mark_converted
+from ingest.conversion import is_hidden_alike, mark_converted
 from ingest.discover import ALL_DATASETS, DATASETS
+from ingest.earlier import bring_up_to_date
 from ingest.errors import LoadRefused
 from ingest.invoiced import count_invoiced
 from ingest.landed import create_macros
 from ingest.landing import RECORD, read_landed, version_in_force
 from ingest.load import LoadOptions, load_delivery
+from ingest.privacy import Privacy
 from ingest.source import SourceSettings
+from ingest.usage.kept import hide_in_runs
 from sql.contract import (
     ACCOUNT,
     ACCOUNT_TAG,
     COST_AND_USAGE,
     LEDGER_TABLES,
     LOAD,
+    META,
     PRICE,
     PROJECT,
     QUERY_COST,
     SETTINGS_TABLES,
     STAGING_OF,
-    STORED_COLUMNS,
+    USAGE_LOAD,
+    USAGE_TABLES,
+    WASTE_EVALUATED,
+    WASTE_STATE,
     Table,
 )
 from sql.files import remove, rename, temporary_beside
+from sql.meta import key_of_part
 from sql.parts import part_name, prepare, refresh_views, tables_of
 from sql.publish import log_of
+from sql.usage import mark_usage
 from sql.warehouse import Warehouse, WarehouseSettings, literal, quoted
 
 Progress = Callable[[str], None]
+WASTE_TABLES = (WASTE_STATE, WASTE_EVALUATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,17 @@ class Held:
     source: str
     billing_month: date
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a warehouse is made anew from."""
+
+    sources: Sequence[SourceSettings]
+    landing: Path
+    now: datetime
+    progress: Progress
+    privacy: Privacy | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +89,7 @@ def rebuild(
     landing: Path,
     now: datetime,
     progress: Progress = lambda _: None,
+    privacy: Privacy | None = None,
 ) -> RebuildReport:
     """Make the warehouse anew and put it in place; raises IngestError or WarehouseError, and the old one stands."""
     temporary = temporary_beside(settings.path)
@@ -79,7 +101,7 @@ def rebuild(
             pass
     try:
         with Warehouse.open(replace(settings, path=temporary)) as fresh:
-            report = _fill(fresh, settings.path, sources, landing, now, progress)
+            report = _fill(fresh, settings.path, _Wanted(sources, landing, now, progress, privacy))
             fresh.checkpoint()
     except BaseException:
         remove(temporary)
@@ -90,33 +112,52 @@ def rebuild(
     return report
 
 
-def _fill(
-    fresh: Warehouse, old: Path, sources: Sequence[SourceSettings], landing: Path, now: datetime, progress: Progress
-) -> RebuildReport:
+def _fill(fresh: Warehouse, old: Path, wanted: _Wanted) -> RebuildReport:
     """Load or copy every month that is held, then take over the history of the ledger."""
     prepare(fresh)
-    mark_converted(fresh)
-    create_macros(fresh)
+    mark_converted(fresh, wanted.privacy)
+    create_macros(fresh, wanted.privacy)
     has_old = old.exists()
     if has_old:
         fresh.execute(f"attach {literal(str(old))} as old (read_only)")
-    held = _held_in_ledger(fresh) if has_old else _held_in_landing(landing)
+        # Before the months: loads fill costs at list from it.
+        _take_over(fresh, PRICE, "true")
+    held = _held_in_ledger(fresh) if has_old else _held_in_landing(wanted.landing)
+    is_alike = has_old and is_hidden_alike(_made_by(fresh), wanted.privacy)
     loaded = copied = 0
     for month in held:
-        progress(f"{month.source}: rebuilding {month.billing_month:%Y-%m}")
-        if (_directory(landing, month) / RECORD).is_file():
-            _load(fresh, month, sources, landing, now)
+        wanted.progress(f"{month.source}: rebuilding {month.billing_month:%Y-%m}")
+        if (_directory(wanted.landing, month) / RECORD).is_file():
+            _load(fresh, month, wanted.sources, wanted.landing, wanted.now)
             loaded += 1
         else:
+            _see_that_it_is_hidden(month, is_alike=is_alike)
             _copy_part(fresh, month)
             copied += 1
     if has_old:
         _prove(fresh)
         _take_over_history(fresh)
         _take_over_retired_sources(fresh)
-        _take_over_accounts(fresh)
+        _take_over_accounts(fresh, with_tags=is_alike)
+        _take_over_usage(fresh)
         fresh.execute("detach old")
     return RebuildReport(loaded=loaded, copied=copied)
+
+
+def _made_by(fresh: Warehouse) -> str:
+    """Return the conversion that the old warehouse was made by."""
+    return str(fresh.value("select max(value) from old.ops.meta where key = 'conversion_hash'") or "")
+
+
+def _see_that_it_is_hidden(held: Held, *, is_alike: bool) -> None:
+    """Raise LoadRefused for a month that would be copied with what is to be hidden now."""
+    if not is_alike:
+        raise LoadRefused(
+            "the landed files were removed, and it was loaded with another [privacy] or another key",
+            source=held.source,
+            billing_month=held.billing_month,
+            hint="deliver the month's files again, or set [privacy] back",
+        )
 
 
 def _held_in_ledger(fresh: Warehouse) -> list[Held]:
@@ -167,13 +208,18 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
     names = tables_of(part_name(held.source, held.billing_month))
     present = fresh.rows(
         "select table_name from duckdb_tables() where database_name = 'old' and schema_name = 'parts'"
-        " and table_name in (?, ?, ?) order by table_name",
-        names,
+        " and list_contains(?, table_name) order by table_name",
+        [list(names)],
     )
     with fresh.transaction():
         for name in (str(row[0]) for row in present):
             fresh.execute(f"create table parts.{quoted(name)} as from old.parts.{quoted(name)}")
-        _add_stored_columns(fresh, held)
+        kind = fresh.value(
+            "select export_kind from old.ops.load where is_current and source = ? and billing_month = ?",
+            [held.source, held.billing_month],
+        )
+        bring_up_to_date(fresh, names[0], STAGING_OF[str(kind)])
+        _take_over(fresh, META, "key = ?", [key_of_part(names[0])])
         for table in LEDGER_TABLES:
             in_force = (
                 "load_id in (select load_id from old.ops.load where is_current and source = ? and billing_month = ?)"
@@ -182,17 +228,6 @@ def _copy_part(fresh: Warehouse, held: Held) -> None:
             _take_over(fresh, table, condition, [held.source, held.billing_month])
         _see_that_it_fits(fresh, held)
         _count_missing_invoices(fresh, held)
-
-
-def _add_stored_columns(fresh: Warehouse, held: Held) -> None:
-    """Add the columns that a part of an earlier version lacks, without values."""
-    kind = fresh.value(
-        "select export_kind from old.ops.load where is_current and source = ? and billing_month = ?",
-        [held.source, held.billing_month],
-    )
-    table = f"parts.{quoted(part_name(held.source, held.billing_month))}"
-    for column in STORED_COLUMNS.get(STAGING_OF[str(kind)], ()):
-        fresh.execute(f"alter table {table} add column if not exists {quoted(column.name)} {column.type}")
 
 
 def _see_that_it_fits(fresh: Warehouse, held: Held) -> None:
@@ -263,11 +298,25 @@ def _take_over_retired_sources(fresh: Warehouse) -> None:
                 _take_over(fresh, table, "true")
 
 
-def _take_over_accounts(fresh: Warehouse) -> None:
-    """Keep what organisations, billing accounts and catalogues last listed and what queries billed: no file says it."""
+def _take_over_accounts(fresh: Warehouse, *, with_tags: bool) -> None:
+    """Keep what organisations and billing accounts last listed, what queries billed and since when what is wasted.
+
+    No file says it.
+
+    Tags of accounts are hidden as those of charges, and listed again by the next night.
+    """
     with fresh.transaction():
-        for table in (ACCOUNT, ACCOUNT_TAG, PROJECT, PRICE, QUERY_COST):
+        for table in (ACCOUNT, *((ACCOUNT_TAG,) if with_tags else ()), PROJECT, QUERY_COST, *WASTE_TABLES):
             _take_over(fresh, table, "true")
+
+
+def _take_over_usage(fresh: Warehouse) -> None:
+    """Keep runs and capacity: sources list no more what is long past. What is to be hidden now is hashed on the way."""
+    with fresh.transaction():
+        for table in (*USAGE_TABLES, USAGE_LOAD):
+            _take_over(fresh, table, "true")
+        hide_in_runs(fresh)
+        mark_usage(fresh, USAGE_TABLES)
 
 
 def _take_over(fresh: Warehouse, table: Table, condition: str, parameters: Sequence[object] = ()) -> None:

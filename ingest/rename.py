@@ -11,8 +11,9 @@ from ingest.ledger import EARLIER
 from ingest.source import SourceSettings
 from sql.contract import ACCOUNT, ACCOUNT_TAG, LEDGER_TABLES, LOAD, PROJECT, QUERY_COST
 from sql.files import make_directory, remove_tree, rename
-from sql.parts import part_name, refresh_views, tables_of
-from sql.warehouse import Warehouse, quoted
+from sql.meta import part_settings, write_part_settings
+from sql.parts import part_name, refresh_views, rename_part
+from sql.warehouse import Warehouse
 
 
 def apply_renames(warehouse: Warehouse, sources: Sequence[SourceSettings], landing: Path) -> list[str]:
@@ -54,7 +55,10 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
             if not isinstance(month, date):
                 raise TypeError("billing_month is a date")
             if is_current:
-                _rename_tables(warehouse, part_name(old, month), part_name(new, month))
+                before, after = part_name(old, month), part_name(new, month)
+                rename_part(warehouse, before, after)
+                write_part_settings(warehouse, after, part_settings(warehouse).get(before, ""))
+                write_part_settings(warehouse, before, "")
             plain = hashlib.sha256(f"{new}\0{month}\0{version}".encode()).hexdigest()[:16]
             renamed = "".join((plain, *str(load_id).partition(EARLIER)[1:]))
             for table in LEDGER_TABLES:
@@ -67,9 +71,3 @@ def _rename_parts(warehouse: Warehouse, old: str, new: str) -> None:
             warehouse.execute(f"update {table.full_name} set source = ? where source = ?", [new, old])
         refresh_views(warehouse)
     warehouse.checkpoint()
-
-
-def _rename_tables(warehouse: Warehouse, old: str, new: str) -> None:
-    """Rename the tables of a part."""
-    for before, after in zip(tables_of(old), tables_of(new), strict=True):
-        warehouse.execute(f"alter table if exists parts.{quoted(before)} rename to {quoted(after)}")

@@ -11,6 +11,7 @@ from ingest import ledger
 from ingest.checksums import Checksums
 from ingest.conversion import mark_converted
 from ingest.delivery import Delivery, Offer
+from ingest.discounts import is_spread_otherwise
 from ingest.discover import DATASETS, Discovered, Vanished, discover
 from ingest.drop import drop_month
 from ingest.errors import IngestError, LoadRefused, SourceUnreadable
@@ -25,10 +26,11 @@ from ingest.landing import (
     remove_interrupted,
 )
 from ingest.load import LoadOptions, load_delivery
+from ingest.privacy import Privacy
 from ingest.retention import KeepLanded, kept_versions
 from ingest.source import SourceSettings
 from ingest.unpack import remove_unpacked
-from sql.parts import prepare
+from sql.parts import drop_aside, prepare
 from sql.warehouse import Warehouse
 
 Progress = Callable[[str], None]
@@ -58,6 +60,8 @@ class IngestOptions:
     months: frozenset[date] | None = None
     """Months to load again whether they changed or not; None loads what changed."""
     keep_landed: KeepLanded = "open-months"
+    privacy: Privacy | None = None
+    """What is hidden."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +83,11 @@ def ingest(
 ) -> IngestReport:
     """Load what the sources newly deliver. Problems are collected in the report, never raised."""
     prepare(warehouse)
-    mark_converted(warehouse)
-    create_macros(warehouse)
+    mark_converted(warehouse, options.privacy)
+    create_macros(warehouse, options.privacy)
     remove_interrupted(options.landing)
     remove_unpacked(warehouse)
+    drop_aside(warehouse)
     checksums = Checksums(warehouse, int(options.now.replace(tzinfo=UTC).timestamp() * 1_000_000_000))
     work = _Ingesting(
         warehouse=warehouse,
@@ -217,8 +222,13 @@ def _fetched(work: _Ingesting, offer: Offer) -> Delivery:
 
 
 def _ingest_landed(work: _Ingesting, source: SourceSettings, offered: Collection[date]) -> None:
-    """Load months that were asked for by name and are offered no more, from what has landed of them."""
-    for month in sorted(work.options.months or ()):
+    """Load months that are offered no more from what has landed of them, where something asks for it.
+
+    That is their name among the options, or discounts of commitments that changed.
+    """
+    held = {month for name, month in ledger.months(work.warehouse) if name == source.name}
+    changed = {month for month in held - set(offered) if is_spread_otherwise(work.warehouse, source, month)}
+    for month in sorted({*(work.options.months or ()), *changed}):
         current = ledger.current_load(work.warehouse, source.name, month)
         if month not in offered and source.covers(month) and current is not None:
             landed = landed_version(work.options.landing, source.name, month, current[0])
@@ -251,4 +261,4 @@ def _is_wanted(work: _Ingesting, source: SourceSettings, delivery: Delivery | Of
         successors = [other.name for other in work.sources if other.replaces == source.name]
         return not any(ledger.current_load(work.warehouse, name, month) for name in successors)
     forced = work.options.months is not None and month in work.options.months
-    return forced or current[0] != delivery.version
+    return forced or current[0] != delivery.version or is_spread_otherwise(work.warehouse, source, month)

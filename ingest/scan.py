@@ -29,6 +29,8 @@ from sql.warehouse import Warehouse, literal, quoted
 
 EFFECTS = ("noted", "dropped", "added")
 SPLIT_ROWS = "dropped: split cost allocation row, part of its parent's cost"
+UNKNOWN_COLUMN = "unknown column, not loaded"
+ABSENT_COLUMN = "column is not delivered, taken as empty"
 STRANGERS = "noted: billing period other than that of the delivery"
 _UNEVEN = "uneven_rows"
 _RAW = "raw: "
@@ -137,7 +139,11 @@ def counts_of(described: Described, scan: Sequence[ScanRow]) -> list[Count]:
             for key, number in _named_counts(name, value):
                 summed[key] = summed.get(key, 0) + number
     for name in unknown_columns(described):
-        summed[("noted", "unknown column, not loaded", name)] = 1
+        summed[("noted", UNKNOWN_COLUMN, name)] = 1
+    named = by_folded_name(described.columns())
+    for item in described.dataset.fields:
+        if item.is_counted_absent and not columns_of(item, named):
+            summed[("noted", ABSENT_COLUMN, item.name)] = 1
     blank = sum(1 for column in described.columns() if not column.name.strip())
     if blank:
         summed[("noted", "blank header cell", "")] = blank
@@ -211,7 +217,7 @@ def _refuse_unconverted(warehouse: Warehouse, described: Described, scan: Sequen
         if found is None:
             continue
         column = columns_of(item, by_folded_name(described.columns()))[0].name
-        kind = {"instant": "a date", "json": "JSON"}.get(item.type, "a finite number")
+        kind = {"instant": "a date", "json": "JSON", "records": "a list of records"}.get(item.type, "a finite number")
         raise LoadRefused(
             f"row {found[1]}, column {column}: {str(found[2])[:60]!r} is not {kind}",
             file=str(found[0]).rsplit("/", 1)[-1],

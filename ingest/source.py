@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +58,10 @@ class Patience:
     """For an answer, or for the next piece of one."""
     attempts: int = 5
     """Times that a request is sent at most."""
+
+
+HASTE = Patience(connect_seconds=3, read_seconds=10, attempts=2)
+"""Of somebody in front of a terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +144,12 @@ class BigQueryLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillingAccess:
-    """How the Cloud Billing API of Google is reached; credentials are those that Google's libraries find."""
+    """How the Cloud Billing API of Google is reached."""
 
     endpoint: str | None = None
     """HOST:PORT on this machine that is asked instead, without credentials: for tests."""
+    credentials: SecretReference | None = None
+    """Service-account file; None for application default credentials."""
     retry_seconds: float = 90
     """How long a request that Google has no room or no answer for is sent again; not configured."""
     first_wait_seconds: float = 1
@@ -159,7 +166,7 @@ class GcsLocation:
     credentials: SecretReference | None = None
     """Service-account file; None for application default credentials."""
     endpoint_url: str | None = None
-    """Where Cloud Storage is asked instead of at Google; plain http is for this machine, and asked anonymously."""
+    """Where Cloud Storage is asked instead of at Google; plain http is for this machine, without credentials."""
     patience: Patience = Patience()
     """Not configured."""
 
@@ -181,6 +188,28 @@ class GcsLocation:
     def __str__(self) -> str:
         """Return `gs://bucket/prefix`."""
         return f"gs://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitmentDiscount:
+    """What a spend commitment takes off the price without it, where the export does not say so itself."""
+
+    service_pattern: str
+    """LIKE pattern, escaped with a backslash, over the name of the service."""
+    sku_pattern: str
+    """The same over the description of the fee's SKU."""
+    discount: Decimal
+    """Between 0 and 1."""
+    from_month: date | None = None
+    """First billing month that it is in force."""
+    until_month: date | None = None
+    """First billing month that it is no longer in force (half-open)."""
+
+    def covers(self, billing_month: date) -> bool:
+        """Return whether it is in force in a month."""
+        return (self.from_month is None or billing_month >= self.from_month) and (
+            self.until_month is None or billing_month < self.until_month
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +240,8 @@ class SourceSettings:
     """First month that no longer belongs to this source (half-open)."""
     amortise: bool = True
     """Whether commitments are spread over usage here where the provider delivers fees and credits; gcp-export only."""
+    commitment_discounts: tuple[CommitmentDiscount, ...] = ()
+    """For sources of GCP: discounts that go before the published ones; the first that matches counts."""
     organizations: bool = False
     """Whether names and tags of accounts are asked of AWS Organizations each night."""
     projects: bool = False

@@ -24,6 +24,7 @@ from copy import copy
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
+from typing import Literal
 
 from ingest.avro import is_avro, write_parquet
 from ingest.delivery import DeliveredFile
@@ -32,6 +33,8 @@ from sql.files import TEMPORARY_MARK, make_directory, remove_tree, write_pieces
 from sql.text import shortened, visible
 from sql.warehouse import Warehouse
 
+Purpose = Literal["unpacked", "parsed", "sampled"]
+_PURPOSES: tuple[Purpose, ...] = ("unpacked", "parsed", "sampled")
 MAX_MEMBERS = 1_000
 MAX_RATIO = 200
 """Bytes unpacked per byte of the zip: reports come to 10 to 40; what DEFLATE can at most is 1,032."""
@@ -61,31 +64,39 @@ def unpacked(warehouse: Warehouse, files: Sequence[DeliveredFile]) -> Iterator[t
     if not any(is_zip(file.name) or is_avro(file.name) for file in files):
         yield tuple(files)
         return
-    folder = _folder(warehouse)
-    remove_tree(folder)
-    try:
+    with scratch(warehouse, "unpacked") as folder:
         make_directory(folder)
         yield tuple(
             member
             for position, file in enumerate(files, start=1)
             for member in _readable(file, folder / f"{position:05d}")
         )
+
+
+@contextmanager
+def scratch(warehouse: Warehouse, purpose: Purpose) -> Iterator[Path]:
+    """Give a folder that is made where it is needed, and is gone afterwards."""
+    folder = _folder(warehouse, purpose)
+    remove_tree(folder)
+    try:
+        yield folder
     finally:
         remove_tree(folder)
 
 
 def remove_unpacked(warehouse: Warehouse) -> None:
-    """Remove what a killed run had unpacked."""
+    """Remove what a killed run had unpacked, parsed or sampled."""
     if warehouse.path is not None:
-        remove_tree(_folder(warehouse))
+        for purpose in _PURPOSES:
+            remove_tree(_folder(warehouse, purpose))
 
 
-def _folder(warehouse: Warehouse) -> Path:
-    """Return where members are unpacked: beside the warehouse; for one in memory, where the system has such files."""
+def _folder(warehouse: Warehouse, purpose: Purpose) -> Path:
+    """Return where such files are written: beside the warehouse; for one in memory, where the system has such files."""
     if warehouse.path is None:
         return Path(mkdtemp(prefix="overrun-"))
     name = warehouse.path.name.removeprefix(".").removesuffix(TEMPORARY_MARK)
-    return warehouse.path.with_name(f".{name}.unpacked{TEMPORARY_MARK}")
+    return warehouse.path.with_name(f".{name}.{purpose}{TEMPORARY_MARK}")
 
 
 def _readable(file: DeliveredFile, folder: Path) -> list[DeliveredFile]:

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,12 +22,18 @@ from overrun.config_problems import ConfigError, Findings, Problem
 if TYPE_CHECKING:
     from alerts.settings import AlertSettings
     from ingest.prices import PriceSettings
+    from ingest.privacy import PrivacySettings
     from ingest.retention import KeepLanded
     from ingest.source import SourceSettings
+    from ingest.usage.source import RunSource
+    from overrun.config_values import Assigned
+    from overrun.waste_checks import WasteCheck
     from sql.warehouse import WarehouseSettings
 
 Dimension = Literal["project", "team"]
 Basis = Literal["effective", "billed", "list"]
+SplitMethod = Literal["cost", "even", "weights", "usage"]
+RateRule = Literal["charge-day", "month-end", "month-average"]
 
 _TOML_PLACE = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
@@ -42,21 +48,24 @@ class Publication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition of a rule: any of `globs` over the whole value of a tag or of the account."""
+    """One condition of a rule: any of `globs` over the whole value of what it looks at."""
 
-    subject: Literal["tag", "account"]
+    subject: str
+    """tag, account, account_name, provider, billing_account, service, region, resource or charge_category."""
     tag_key: str
-    """Exact tag key; empty where the subject is the account."""
+    """Exact tag key, with accountTag/ or costCategory/ before those; empty where the subject is no tag."""
     globs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributionRule:
-    """What is set (`project`, `team` or both) where all `conditions` hold."""
+    """What is set where all `conditions` hold, in billing months from `from_month` to before `until_month`."""
 
-    project: str | None
-    team: str | None
+    sets: tuple[tuple[str, Assigned], ...]
+    """Pairs of dimension and what it is set to."""
     conditions: tuple[Condition, ...]
+    from_month: date | None = None
+    until_month: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +73,8 @@ class AttributionSettings:
     """Who a charge belongs to: rules in order, then tag keys left to right, then accounts."""
 
     rules: tuple[AttributionRule, ...]
-    project_tags: tuple[str, ...]
-    team_tags: tuple[str, ...]
+    tags: tuple[tuple[str, tuple[str, ...]], ...]
+    """Pairs of dimension and the tag keys that name it."""
     accounts: tuple[tuple[str, str], ...]
     """Pairs of (account, project)."""
 
@@ -76,6 +85,37 @@ class Team:
 
     name: str
     projects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Who owns `projects` in billing months from `from_month` to before `until_month`; None says nothing."""
+
+    projects: tuple[str, ...]
+    team: str | None
+    cost_centre: str | None
+    gl_account: str | None
+    from_month: date | None
+    until_month: date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Costs that are shared out, in billing months from `from_month` to before `until_month`."""
+
+    name: str
+    share: tuple[Condition, ...]
+    """Which costs are shared."""
+    method: SplitMethod
+    of: tuple[Condition, ...]
+    """Which costs of the recipients count; none means all that no split takes."""
+    each: Dimension
+    recipients: tuple[tuple[str, Decimal | None], ...]
+    """Pairs of glob and weight; none means all with costs of their own."""
+    usage_file: Path | None
+    is_daily: bool
+    from_month: date | None
+    until_month: date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +144,7 @@ class Budget:
     includes_credits: bool
     includes_tax: bool
     includes_refunds: bool
+    includes_shared: bool
     limit_amount: Decimal
     currency: str
     period: Literal["month"]
@@ -116,6 +157,18 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CurrencySettings:
+    """The one currency that costs are converted to, and at which rates."""
+
+    reporting_currency: str
+    rates: Path | None
+    """File of exchange rates; None where all is billed in the reporting currency."""
+    rule: RateRule
+    carry_days: int
+    """Days after its own that a rate holds where none is published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrepaidCapacity:
     """Capacity paid before it is used, and the time that it is reserved for [UTC, half-open]."""
 
@@ -125,6 +178,26 @@ class PrepaidCapacity:
     """Glob; None is any resource."""
     starts_at: datetime
     ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """What a machine type has of accelerators."""
+
+    instance_type: str
+    accelerator: str
+    count: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WasteSettings:
+    """How waste is looked for."""
+
+    checks: tuple[WasteCheck, ...]
+    from_hour: int
+    """First working hour [UTC]."""
+    until_hour: int
+    """First hour after work [UTC]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,11 +215,21 @@ class Config:
     site: Path
     publications: tuple[Publication, ...]
     sources: tuple[SourceSettings, ...]
+    """Those of costs."""
+    run_sources: tuple[RunSource, ...]
     attribution: AttributionSettings
     prices: PriceSettings
+    privacy: PrivacySettings | None
+    currency: CurrencySettings | None
+    """None where costs are shown in the currency that they are billed in, and in no other."""
     prepaid_capacities: tuple[PrepaidCapacity, ...]
+    accelerators: tuple[Accelerator, ...]
     teams: tuple[Team, ...]
+    owners: tuple[Owner, ...]
+    splits: tuple[Split, ...]
+    """In the order in which costs go through them."""
     alerts: AlertSettings
+    waste: WasteSettings
     budgets: tuple[Budget, ...]
     warnings: tuple[Problem, ...]
     """What works but is hardly meant."""

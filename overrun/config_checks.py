@@ -12,15 +12,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from alerts.loopback import is_loopback
+from ingest.usage.source import RUN_KINDS
 from overrun import config_schema as schema
 from overrun import config_values as values
+from overrun.config_attribution import check_attribution
 from overrun.config_document import Placed, ReadDocument
 from overrun.config_places import KeyPath
 from overrun.config_problems import Findings, nearest, shown_value
+from overrun.config_splits import check_splits
+from overrun.waste_checks import CHECKS
 
 T = TypeVar("T", bound=schema.Table)
 LONGEST_RESERVATION = timedelta(days=999)
 """The days that `core.cost_spread` spreads a cost over."""
+_DAYS_OF_WEEK = 7
 
 
 def check_document(document: ReadDocument, folder: Path, findings: Findings) -> None:
@@ -28,11 +33,16 @@ def check_document(document: ReadDocument, folder: Path, findings: Findings) -> 
     check_names(document, findings)
     check_sources(document, findings)
     check_prepaid_capacities(document, findings)
+    check_commitment_discounts(document, findings)
     check_paths(document, folder, findings)
     check_teams(document, findings)
+    check_attribution(document, findings)
+    check_splits(document, findings)
     check_channels(document, findings)
     check_routes(document, findings)
     check_budgets(document, findings)
+    check_privacy(document, findings)
+    check_waste(document, findings)
 
 
 def check_names(document: ReadDocument, findings: Findings) -> None:
@@ -40,6 +50,7 @@ def check_names(document: ReadDocument, findings: Findings) -> None:
     _refuse_repeated(document.sources, "name", lambda table: table.name, findings)
     _refuse_repeated(document.sources, "was", lambda table: table.was, findings)
     _refuse_repeated(document.teams, "name", lambda table: table.name, findings)
+    _refuse_repeated(document.splits, "name", lambda table: table.name, findings)
     _refuse_repeated(document.channels, "id", lambda table: table.id, findings)
     _refuse_repeated(document.budgets, "id", lambda table: table.id, findings)
 
@@ -59,12 +70,16 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
     """Refuse months and names of sources that contradict each other."""
     for placed in document.sources:
         table = placed.table
+        if table.was is not None and table.was in document.names.sources:
+            findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
+        if table.kind in RUN_KINDS:
+            _check_run_source(placed, findings)
+            continue
+        _refuse_keys(placed, _OF_RUNS, "is for sources of runs only", findings)
         if table.from_ and table.until and values.parse_month(table.from_) >= values.parse_month(table.until):
             findings.refuse((*placed.path, "until"), "must be later than from, since it is the first month left out")
         if table.replaces == table.name:
             findings.refuse((*placed.path, "replaces"), "a source cannot replace itself")
-        if table.was is not None and table.was in document.names.sources:
-            findings.refuse((*placed.path, "was"), f"{shown_value(table.was)} is still the name of a source")
         if table.currency is not None and table.kind != "aws-export":
             findings.warn((*placed.path, "currency"), "is read for aws-export only; other exports carry their currency")
         if table.quiet_days is not None and not table.kind.startswith("gcp-"):
@@ -78,6 +93,31 @@ def check_sources(document: ReadDocument, findings: Findings) -> None:
     _warn_of_shared_locations(document, findings)
     if not document.sources and not document.names.sources:
         findings.warn((), "no [[source]] is configured, so a night loads nothing")
+
+
+_OF_RUNS = ("cluster", "run_tag", "gpu_hour_price")
+
+
+def _refuse_keys(placed: Placed[schema.SourceTable], keys: Iterable[str], reason: str, findings: Findings) -> None:
+    """Refuse keys that a source of this kind has no use for."""
+    for key in keys:
+        if key in placed.table.model_fields_set:
+            written = schema.SourceTable.model_fields[key].alias or key
+            findings.refuse((*placed.path, written), reason)
+
+
+def _check_run_source(placed: Placed[schema.SourceTable], findings: Findings) -> None:
+    """Refuse keys of exports at a source of runs, a place that is not on disk, and a price without its currency."""
+    table = placed.table
+    known = {"name", "kind", "location", "was", "currency", *_OF_RUNS}
+    _refuse_keys(placed, sorted(set(schema.SourceTable.model_fields) - known), f"is not for {table.kind}", findings)
+    if table.location is None:
+        findings.refuse((*placed.path, "location"), f"is missing: {table.kind} needs it")
+    elif not isinstance(values.parse_location(table.location), Path):
+        findings.refuse((*placed.path, "location"), f"must be on disk: {table.kind} is read from files")
+    if (table.gpu_hour_price is None) != (table.currency is None):
+        missing, given = ("gpu_hour_price", "currency")[:: 1 if table.gpu_hour_price is None else -1]
+        findings.refuse((*placed.path, given), f"says nothing without {missing}")
 
 
 _OF_BIGQUERY = ("table", "job_project", "lookback_months", "max_bytes_billed", "storage_endpoint_url")
@@ -109,10 +149,10 @@ def _check_access(placed: Placed[schema.SourceTable], findings: Findings) -> Non
     is_of_google = is_in_gcs or table.kind == "gcp-bigquery"
     if is_in_gcs and table.kind == "aws-export":
         findings.refuse((*placed.path, "location"), "begins with gs://, but an aws-export is read from disk and S3")
-    if table.credentials is not None and not is_of_google:
+    if table.credentials is not None and not (is_of_google or table.projects):
         findings.refuse(
             (*placed.path, "credentials"),
-            "is for gcp-bigquery or a location in Google Cloud Storage, gs://BUCKET/PREFIX",
+            "is for gcp-bigquery, a location in Google Cloud Storage (gs://BUCKET/PREFIX) and projects = true",
         )
     if table.kind != "aws-export" and not (table.location or "").startswith("s3://"):
         keys = ("profile", "role_arn", "external_id", "region")
@@ -144,6 +184,22 @@ def check_prepaid_capacities(document: ReadDocument, findings: Findings) -> None
             findings.refuse((*placed.path, "until"), f"must be {LONGEST_RESERVATION.days} days after from at most")
 
 
+def check_commitment_discounts(document: ReadDocument, findings: Findings) -> None:
+    """Refuse months that end before they begin; warn of a table that an earlier one hides, or that no source takes."""
+    seen: set[tuple[str, str]] = set()
+    has_source = any(placed.table.kind.startswith("gcp-") for placed in document.sources)
+    for placed in document.commitment_discounts:
+        table = placed.table
+        if table.from_ and table.until and not values.parse_month(table.from_) < values.parse_month(table.until):
+            findings.refuse((*placed.path, "until"), "must be later than from, since it is the first month left out")
+        if (table.service, table.sku) in seen:
+            findings.warn(placed.path, "never counts, since an earlier table for the same has no months")
+        if table.from_ is None and table.until is None:
+            seen.add((table.service, table.sku))
+        if not has_source:
+            findings.warn(placed.path, "has no effect, since no [[source]] is of Google Cloud")
+
+
 def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> None:
     """Refuse paths that would overwrite each other, and a landing folder that would be read as an export."""
     seen: dict[Path, str] = {}
@@ -152,6 +208,9 @@ def check_paths(document: ReadDocument, folder: Path, findings: Findings) -> Non
         if target in seen:
             findings.refuse(path, f"is the same path as {seen[target]}")
         seen.setdefault(target, ".".join(part for part in path if isinstance(part, str)))
+    rates = document.currency.rates
+    if rates is not None and (folder / rates).resolve() in seen:
+        findings.refuse(("currency", "rates"), f"is the same path as {seen[(folder / rates).resolve()]}")
     landing = (folder / document.warehouse.landing).resolve()
     for placed in document.sources:
         if placed.table.location is None or placed.table.location.startswith("s3://"):
@@ -302,15 +361,61 @@ def _check_scope(placed: Placed[schema.BudgetTable], document: ReadDocument, fin
                 findings.warn((*placed.path, "scope", dimension, index), message, hint)
 
 
+def check_privacy(document: ReadDocument, findings: Findings) -> None:
+    """Refuse attribution by a tag whose values are hashed: no project or team is called like a hash."""
+    from ingest.privacy import PrivacySettings
+    from sql.secret import SecretReference
+
+    if document.privacy.key is None:
+        return
+    reference = SecretReference.parse(document.privacy.key, Path())
+    hidden = PrivacySettings(key=reference, kinds=tuple(document.privacy.hash), tags=tuple(document.privacy.tags))
+    attribution = document.attribution
+    named: list[tuple[KeyPath, str]] = [
+        *((("attribution", "project_tags", index), key) for index, key in enumerate(attribution.project_tags)),
+        *((("attribution", "team_tags", index), key) for index, key in enumerate(attribution.team_tags)),
+        *(
+            (("attribution", "rule", index, "match", "tag", key), key)
+            for index, rule in enumerate(attribution.rule)
+            for key in rule.match.tag or {}
+        ),
+    ]
+    for path, key in named:
+        if hidden.hides(key):
+            findings.refuse(
+                path, f"tag {shown_value(key)} is hashed by [privacy]", "attribute by another, or hash less"
+            )
+
+
 def defined_projects(document: ReadDocument) -> set[str]:
-    """Return the projects that teams, accounts and rules name."""
-    owned = {project for placed in document.teams for project in placed.table.projects}
-    ruled = {rule.project for rule in document.attribution.rule if rule.project}
+    """Return the projects that teams, owners, accounts and rules name."""
+    owning = [
+        *(placed.table.projects for placed in document.teams),
+        *(placed.table.projects for placed in document.owners),
+    ]
+    owned = {project for projects in owning for project in projects}
+    ruled = {rule.project for rule in document.attribution.rule if rule.project and "{" not in rule.project}
     return owned | ruled | set(document.attribution.accounts.values())
 
 
 def defined_teams(document: ReadDocument) -> set[str]:
-    """Return the teams that [[team]] and rules name."""
-    return {placed.table.name for placed in document.teams} | {
-        rule.team for rule in document.attribution.rule if rule.team
-    }
+    """Return the teams that [[team]], [[owner]] and rules name."""
+    owning = {placed.table.team for placed in document.owners if placed.table.team}
+    ruled = {rule.team for rule in document.attribution.rule if rule.team and "{" not in rule.team}
+    return {placed.table.name for placed in document.teams} | owning | ruled
+
+
+def check_waste(document: ReadDocument, findings: Findings) -> None:
+    """Refuse a check that needs more days than it looks at, and work that ends before it begins."""
+    waste = document.waste
+    for check in CHECKS:
+        table: schema.WasteCheckTable = getattr(waste, check.name)
+        window_days = table.window_days or check.window_days
+        if table.minimum_days is not None and table.minimum_days > window_days:
+            message = f"must not be more than the {window_days} days that the check looks at"
+            findings.refuse(("waste", check.name, "minimum_days"), message)
+        if check.name == "always_on_notebook" and window_days < _DAYS_OF_WEEK:
+            message = f"must be {_DAYS_OF_WEEK} or more: a weekend is looked for"
+            findings.refuse(("waste", check.name, "window_days"), message)
+    if waste.work_from >= waste.work_until:
+        findings.refuse(("waste", "work_until"), "must be later than work_from")

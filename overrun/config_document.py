@@ -40,10 +40,17 @@ class ReadDocument:
     report: schema.ReportTable
     attribution: schema.AttributionTable
     prices: schema.PricesTable
+    privacy: schema.PrivacyTable
+    currency: schema.CurrencyTable
+    waste: schema.WasteTable
     publications: list[Placed[schema.PublishTable]]
     sources: list[Placed[schema.SourceTable]]
     prepaid_capacities: list[Placed[schema.PrepaidCapacityTable]]
+    accelerators: list[Placed[schema.AcceleratorTable]]
+    commitment_discounts: list[Placed[schema.CommitmentDiscountTable]]
     teams: list[Placed[schema.TeamTable]]
+    owners: list[Placed[schema.OwnerTable]]
+    splits: list[Placed[schema.SplitTable]]
     channels: list[Placed[schema.SlackWebhookTable | schema.EmailTable]]
     routes: list[Placed[schema.RouteTable]]
     budgets: list[Placed[schema.BudgetTable]]
@@ -58,10 +65,17 @@ def read_document(raw: dict[str, Any], findings: Findings) -> ReadDocument:
         report=_read_single(raw, "report", schema.ReportTable, findings),
         attribution=_read_single(raw, "attribution", schema.AttributionTable, findings),
         prices=_read_single(raw, "prices", schema.PricesTable, findings),
+        privacy=_read_single(raw, "privacy", schema.PrivacyTable, findings),
+        currency=_read_single(raw, "currency", schema.CurrencyTable, findings),
+        waste=_read_single(raw, "waste", schema.WasteTable, findings),
         publications=_read_list(raw, "publish", schema.PublishTable, findings),
         sources=_read_list(raw, "source", schema.SourceTable, findings),
         prepaid_capacities=_read_list(raw, "prepaid_capacity", schema.PrepaidCapacityTable, findings),
+        accelerators=_read_list(raw, "accelerator", schema.AcceleratorTable, findings),
+        commitment_discounts=_read_list(raw, "commitment_discount", schema.CommitmentDiscountTable, findings),
         teams=_read_list(raw, "team", schema.TeamTable, findings),
+        owners=_read_list(raw, "owner", schema.OwnerTable, findings),
+        splits=_read_list(raw, "split", schema.SplitTable, findings),
         channels=_read_list(raw, "channel", schema.ChannelTable, findings),
         routes=_read_list(raw, "route", schema.RouteTable, findings),
         budgets=_read_list(raw, "budget", schema.BudgetTable, findings),
@@ -90,7 +104,11 @@ def _home_of(key: str, known: list[str]) -> str:
 
 
 def _header(table: str) -> str:
-    return f"[{table}]" if table in {"warehouse", "report", "attribution", "prices"} else f"[[{table}]]"
+    return f"[{table}]" if table in _SINGLE else f"[[{table}]]"
+
+
+_SINGLE = frozenset({"warehouse", "report", "attribution", "prices", "privacy", "currency", "waste"})
+"""Tables that a file has once."""
 
 
 def _read_single(raw: dict[str, Any], name: str, model: type[T], findings: Findings) -> T:

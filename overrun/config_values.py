@@ -6,9 +6,11 @@ Pure functions from text to value. Each raises ValueError with one lower-case cl
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from alerts.loopback import is_loopback
@@ -34,6 +36,17 @@ _GCP_PROJECT = re.compile(r"(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
 _BYTES = re.compile(r"(?P<amount>[0-9]{1,6}) ?(?P<unit>MB|GB|TB)")
 _UNITS = {"MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000}
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_TAKEN = re.compile(
+    r"(?P<before>[^{}]*)\{(?P<kind>tag|account_tag|cost_category):(?P<key>[^{}]+?)(?:\|(?P<case>lower|upper))?\}"
+    r"(?P<after>[^{}]*)",
+    re.DOTALL,
+)
+_TAG_PREFIXES = {"tag": "", "account_tag": "accountTag/", "cost_category": "costCategory/"}
+DIMENSIONS = ("project", "team", "environment", "workload", "cost_centre")
+"""What attribution says of a charge."""
+WORKLOADS = ("training", "inference", "experiment", "monitoring", "platform")
+"""What compute is used for."""
 
 _PLACES = Decimal("0.000000000001")
 _ENOUGH_DIGITS = 60
@@ -65,6 +78,52 @@ def parse_exact_label(text: str) -> str:
 def parse_glob(text: str) -> str:
     """Accept a glob over a whole value; only `*` and `?` are special."""
     return parse_label(text)
+
+
+def parse_tag_key(text: str) -> str:
+    """Accept a tag key as the cloud has it: any text, quotes, line ends and emoji too."""
+    if not text.strip() or len(text) > 1024:
+        raise ValueError("must be a tag key of 1 to 1024 characters")
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """What a rule sets: a fixed text, or with a `key` what the tag of that key says between `before` and `after`."""
+
+    before: str
+    key: str | None = None
+    """Tag key; `accountTag/KEY` of the account, `costCategory/NAME` of a cost category."""
+    case: Literal["lower", "upper"] | None = None
+    after: str = ""
+
+
+def parse_assigned(text: str) -> Assigned:
+    """Return what a rule sets, such as `vision` or `ml-{tag:project|lower}`."""
+    if "{" not in text and "}" not in text:
+        return Assigned(before=parse_exact_label(text))
+    found = _TAKEN.fullmatch(text)
+    if found is None:
+        raise ValueError('must be a name, or take one value from a tag, like "{tag:project}" or "{tag:project|lower}"')
+    for part in (found["before"], found["after"]):
+        if not part.isprintable() or is_glob(part):
+            raise ValueError("must be an exact name around what is taken from the tag")
+    return Assigned(
+        before=found["before"],
+        key=_TAG_PREFIXES[found["kind"]] + parse_tag_key(found["key"]),
+        case={"lower": "lower", "upper": "upper", None: None}[found["case"]],
+        after=found["after"],
+    )
+
+
+def parse_workload(text: str) -> str:
+    """Accept one of the five workloads, evaluation as another word for monitoring, or one taken from a tag."""
+    assigned = parse_assigned(text)
+    if assigned.key is None and text not in {*WORKLOADS, "evaluation"}:
+        raise ValueError(f"must be one of {', '.join(WORKLOADS)}, or be taken from a tag")
+    if assigned.key is not None and (assigned.before or assigned.after):
+        raise ValueError("must be what the tag says and nothing around it, since it is one of five words")
+    return text
 
 
 def is_glob(text: str) -> bool:
@@ -121,6 +180,23 @@ def parse_amount(text: str) -> Decimal:
     if amount <= 0:
         raise ValueError("must be more than zero")
     return amount
+
+
+def parse_count(text: str) -> Decimal:
+    """Return a count of up to 999 with up to three decimals."""
+    count = parse_amount(text)
+    if count >= 1000 or count != round(count, 3):
+        raise ValueError('must be below 1000 with at most three decimals, like 8 or "0.125"')
+    return count
+
+
+def parse_discount(text: str) -> Decimal:
+    """Return a share of a price, `25%`, between 0 and 1."""
+    percent = _PERCENT.fullmatch(text)
+    share = Decimal(percent["percent"]) / 100 if percent is not None else Decimal(0)
+    if not 0 < share < 1:
+        raise ValueError('must be a share of the price between 0% and 100%, like "25%"')
+    return share
 
 
 def parse_threshold(text: str, limit: Decimal, currency: str) -> Decimal:

@@ -19,7 +19,9 @@ from urllib.parse import urlsplit
 from alerts.errors import DeliveryFailed
 from alerts.loopback import is_loopback
 from alerts.settings import Channel, SlackWebhookChannel
-from ingest.source import S3Location
+from ingest.errors import SourceUnreadable
+from ingest.privacy import resolve_privacy
+from ingest.source import BigQueryLocation, GcsLocation, S3Location
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import Exit
 from sql.secret import SecretReference, SecretUnresolved
@@ -35,33 +37,46 @@ _SOURCES_AT_ONCE = 8
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
 
 
-def check_sources(config: Config, *, is_offline: bool) -> Iterator[Check]:
-    """Yield whether the exports of each source are there and can be read; what is in AWS, all sources at once."""
-    if not config.sources:
+def check_sources(config: Config, now: datetime, *, is_offline: bool) -> Iterator[Check]:
+    """Yield whether the exports of each source are there and can be read, all sources at once; `now` is UTC."""
+    if not config.sources and not config.run_sources:
         yield doubt("sources", "none is configured, so that a night has nothing to load", "add a [[source]]")
     with ThreadPoolExecutor(_SOURCES_AT_ONCE) as pool:
         loaded = _loaded_accounts(config)
         for checks in pool.map(
-            lambda source: _check_anywhere(source, loaded.get(source.name, ()), is_offline=is_offline), config.sources
+            lambda source: _check_anywhere(source, loaded.get(source.name, ()), now, is_offline=is_offline),
+            config.sources,
         ):
             yield from checks
     yield from _check_prices(config, is_offline=is_offline)
+    yield from _check_privacy(config)
     if not is_offline and any(_is_in_s3(source) and source.kind == "aws-export" for source in config.sources):
         yield well(
             "cost explorer", "is not asked, since AWS charges for it; overrun reconcile needs ce:GetCostAndUsage"
         )
 
 
+def _check_privacy(config: Config) -> Iterator[Check]:
+    """Yield whether the key of [privacy] is there, without which a night loads nothing."""
+    if config.privacy is None:
+        return
+    try:
+        resolve_privacy(config.privacy, os.environ)
+    except SourceUnreadable as error:
+        yield failure("privacy", str(error), error.hint or "set the key", Exit.SOURCE)
+        return
+    yield _check_reference("privacy", config.privacy.key)
+
+
 def _is_in_s3(source: SourceSettings) -> bool:
     return isinstance(source.location, S3Location)
 
 
-def _check_anywhere(source: SourceSettings, accounts: Sequence[str], *, is_offline: bool) -> list[Check]:
+def _check_anywhere(source: SourceSettings, accounts: Sequence[str], now: datetime, *, is_offline: bool) -> list[Check]:
     """Return the checks of one source, on disk and of what it asks AWS and Google; `accounts` are those it loaded."""
     location, name = source.location, f"source {source.name}"
     checks = [_check_on_disk(name, location)] if isinstance(location, Path) else []
-    if source.projects:
-        checks += _check_projects(name, source, accounts, is_offline=is_offline)
+    checks += _check_in_google(name, source, accounts, now, is_offline=is_offline)
     if not (_is_in_s3(source) or source.organizations):
         return checks
     if is_offline:
@@ -70,6 +85,41 @@ def _check_anywhere(source: SourceSettings, accounts: Sequence[str], *, is_offli
     from ingest.aws.probe import probe_source
 
     return [*checks, *(_as_check(name, finding) for finding in probe_source(source))]
+
+
+def _check_in_google(
+    name: str, source: SourceSettings, accounts: Sequence[str], now: datetime, *, is_offline: bool
+) -> list[Check]:
+    """Return the checks of what a source asks Google; nothing is asked where its own credentials are not there."""
+    location, key = source.location, source.billing.credentials
+    checks: list[Check] = []
+    if key is not None:
+        try:
+            key.resolve(os.environ)
+        except SecretUnresolved as error:
+            hint = "set what `credentials` of the [[source]] names for the user of the night"
+            if isinstance(location, Path):
+                return [doubt(name, str(error), hint)]
+            return [failure(name, str(error), hint, Exit.SOURCE)]
+        checks.append(_check_reference(name, key))
+    if isinstance(location, GcsLocation | BigQueryLocation):
+        checks += _check_export(name, location, now, is_offline=is_offline)
+    if source.projects:
+        checks += _check_projects(name, source, accounts, is_offline=is_offline)
+    return checks
+
+
+def _check_export(
+    name: str, location: GcsLocation | BigQueryLocation, now: datetime, *, is_offline: bool
+) -> list[Check]:
+    """Return whether Cloud Storage or BigQuery lets a source read its exports."""
+    if is_offline:
+        return [well(name, f"{location} is not asked offline")]
+    from ingest.gcp.bq_probe import probe_bigquery
+    from ingest.gcp.gcs_probe import probe_gcs
+
+    findings = probe_gcs(location) if isinstance(location, GcsLocation) else probe_bigquery(location, now)
+    return [_as_check(name, finding) for finding in findings]
 
 
 def _loaded_accounts(config: Config) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alerts.outbox import read_outbox
-from ingest.conversion import conversion_hash
+from ingest.conversion import conversion_hash, version_of
 from overrun.doctor_check import Check, doubt, failure, well
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation, open_copy
@@ -279,8 +279,8 @@ def check_schema(config: Config) -> Iterator[Check]:
     except CommandFailed as error:
         yield failure("schema", str(error), error.hint or "publish again", Exit.USAGE)
         return
-    if made_by == conversion_hash():
-        yield well("schema", f"version {SCHEMA_VERSION}, made by this program's conversion ({made_by})")
+    if made_by is not None and version_of(made_by) == conversion_hash():
+        yield well("schema", f"version {SCHEMA_VERSION}, made by this program's conversion ({version_of(made_by)})")
         return
     yield doubt(
         "schema",

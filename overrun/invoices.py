@@ -99,25 +99,49 @@ def _of_rows(rows: Iterable[list[str]], path: Path) -> Iterable[Invoice]:
 
 def _invoice(month: str, account: str, amount: str, currency: str, invoice_id: str) -> Invoice:
     """Return an invoice of texts; raises ValueError."""
-    match = _MONTH.fullmatch(month)
-    if match is None:
-        raise ValueError(f"the month {shortened(month, 20)!r} must be YYYYMM or YYYY-MM")
-    if not _AMOUNT.fullmatch(amount):
-        raise ValueError(f"the amount {shortened(amount, 40)!r} must be a plain decimal number, like 1234.56")
-    for name, value in (("billing account", account), ("invoice id", invoice_id)):
-        if len(value) > _ID_LIMIT or not value.isprintable() or (name == "billing account" and not value):
-            raise ValueError(f"the {name} must be a printable text of 1 to {_ID_LIMIT} characters")
-    try:
-        parse_currency(currency)
-    except ValueError as error:
-        raise ValueError(f"the currency {error}") from error
+    first_day = month_of(month)
+    total = amount_of(amount)
+    checked_text("billing account", account)
+    checked_text("invoice id", invoice_id, may_be_empty=True)
+    checked_currency(currency)
     return Invoice(
-        invoice_id=invoice_id or f"{match['year']}{match['month']}-{account}-{currency}",
-        month=date(int(match["year"]), int(match["month"]), 1),
+        invoice_id=invoice_id or f"{first_day:%Y%m}-{account}-{currency}",
+        month=first_day,
         billing_account=account,
         currency=currency,
-        amount=Decimal(amount),
+        amount=total,
     )
+
+
+def month_of(text: str) -> date:
+    """Return the first day of `YYYYMM` or `YYYY-MM`; raises ValueError."""
+    match = _MONTH.fullmatch(text)
+    if match is None:
+        raise ValueError(f"the month {shortened(text, 20)!r} must be YYYYMM or YYYY-MM")
+    return date(int(match["year"]), int(match["month"]), 1)
+
+
+def amount_of(text: str, name: str = "amount") -> Decimal:
+    """Return a plain decimal number; raises ValueError."""
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(f"the {name} {shortened(text, 40)!r} must be a plain decimal number, like 1234.56")
+    return Decimal(text)
+
+
+def checked_text(name: str, value: str, *, may_be_empty: bool = False) -> str:
+    """Return an identifier; raises ValueError where it cannot be one."""
+    if len(value) > _ID_LIMIT or not value.isprintable() or not (value or may_be_empty):
+        raise ValueError(f"the {name} must be a printable text of 1 to {_ID_LIMIT} characters")
+    return value
+
+
+def checked_currency(text: str) -> str:
+    """Return a currency code; raises ValueError."""
+    try:
+        parse_currency(text)
+    except ValueError as error:
+        raise ValueError(f"the currency {error}") from error
+    return text
 
 
 def entered_invoices(state: StateStore) -> list[Invoice]:

@@ -7,7 +7,7 @@ exit code speaks for the night.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -18,25 +18,36 @@ import structlog
 
 from alerts.run import DeliveryReport, conclude, deliver
 from analysis.run import analyse
+from analysis.waste_run import follow_waste
 from ingest.accounts import refresh_accounts
+from ingest.checksums import Checksums
 from ingest.conversion import mark_converted, needs_rebuild
 from ingest.errors import IngestError, Unlisted
 from ingest.ledger import LoadRecord
 from ingest.prices import refresh_prices
+from ingest.privacy import resolve_privacy
 from ingest.projects import refresh_projects
 from ingest.rebuild import rebuild
 from ingest.rename import apply_renames
 from ingest.run import IngestOptions, IngestReport, ingest
+from ingest.usage.kept import rename_usage
+from ingest.usage.load import UsageReport, load_usage
+from overrun.closed_months import closed_rows, follow_renames
 from overrun.config import Config
+from overrun.exchange_rates import MISSING_RATE, MODEL, exchange_rate_rows, rate_missing, read_rates
 from overrun.exits import Exit, code_of, worst
+from overrun.invoice_checks import check_rows
 from overrun.invoices import entered_invoices, invoice_rows
+from overrun.rate_file import WrittenRate
 from overrun.settings_tables import Finality, Organisation, settings_rows
+from overrun.status_splits import read_unshared
+from overrun.waste_dismissals import dismissal_rows
 from sql.contract import ACCOUNT, ACCOUNT_TAG, PROJECT
-from sql.errors import DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
+from sql.errors import CheckFailed, DirectoryUnwritable, DiskFull, WarehouseError, WarehouseLocked
 from sql.excerpt import publish_excerpt
 from sql.files import make_directory, remove, remove_tree, temporary_beside
 from sql.lock import run_lock
-from sql.parts import next_month, prepare
+from sql.parts import drop_aside, next_month, prepare
 from sql.publish import PublishReport, log_of, publish, spill_of
 from sql.runner import BuildReport, build, is_current
 from sql.settings import replace_settings
@@ -67,6 +78,7 @@ class NightReport:
     """What a run came to, step by step; None for a step that was not taken."""
 
     ingested: IngestReport | None = None
+    usage: UsageReport | None = None
     unlisted: list[Unlisted] = field(default_factory=list)
     """Names, projects and prices that were not listed: noted, and no failure."""
     built: BuildReport | None = None
@@ -79,7 +91,9 @@ class NightReport:
     @property
     def problems(self) -> list[Exception]:
         """Return every failure, of sources and of steps."""
-        return [*(self.ingested.problems if self.ingested else []), *self.failures]
+        of_costs = self.ingested.problems if self.ingested else []
+        of_runs = self.usage.problems if self.usage else []
+        return [*of_costs, *of_runs, *self.failures]
 
     @property
     def exit_code(self) -> Exit:
@@ -98,11 +112,16 @@ class Run:
     options: NightOptions
     state: StateStore
     report: NightReport
+    rates: tuple[WrittenRate, ...] = ()
+    """Exchange rates of the file that the configuration names."""
 
 
 @contextmanager
 def run(config: Config, command: str, options: NightOptions) -> Iterator[Run]:
-    """Hold the lock, open the state store and keep the record of the run; raises RunLocked."""
+    """Hold the lock, open the state store and keep the record of the run; raises RunLocked.
+
+    A broken file of exchange rates is a broken configuration: nothing begins.
+    """
     with run_lock(config.lock):
         make_directory(config.state.parent)
         with StateStore.open(config.state) as state:
@@ -111,7 +130,8 @@ def run(config: Config, command: str, options: NightOptions) -> Iterator[Run]:
             report = NightReport()
             exit_code = Exit.FAULT
             try:
-                yield Run(config=config, options=options, state=state, report=report)
+                rates = read_rates(config.currency)
+                yield Run(config=config, options=options, state=state, report=report, rates=rates)
                 exit_code = report.exit_code
             except BaseException as error:
                 exit_code = Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else code_of(error) or Exit.FAULT
@@ -136,17 +156,21 @@ def run_night(config: Config, options: NightOptions) -> NightReport:
 def open_warehouse(night: Run) -> Iterator[Warehouse]:
     """Open the warehouse; one made by another conversion is made anew from landed files first."""
     settings = night.config.warehouse
+    privacy = resolve_privacy(night.config.privacy, night.options.environ)
     make_directory(settings.path.parent)
     with Warehouse.open(settings) as warehouse:
         _remove_interrupted(night.config)
-        is_outdated = needs_rebuild(warehouse)
+        is_outdated = needs_rebuild(warehouse, privacy)
         if not is_outdated:
             prepare(warehouse)
-            mark_converted(warehouse)
+            mark_converted(warehouse, privacy)
+            drop_aside(warehouse)
             yield warehouse
     if is_outdated:
-        night.options.say("the warehouse was made by another version: making it anew from landed files")
-        rebuild(settings, night.config.sources, night.config.landing, night.options.now, night.options.say)
+        night.options.say(
+            "the warehouse was made by another version or another [privacy]: making it anew from landed files"
+        )
+        rebuild(settings, night.config.sources, night.config.landing, night.options.now, night.options.say, privacy)
         with Warehouse.open(settings) as warehouse:
             yield warehouse
 
@@ -167,14 +191,17 @@ def _remove_interrupted(config: Config) -> None:
 
 
 def ingest_step(night: Run, warehouse: Warehouse) -> None:
-    """Fetch and load what sources newly deliver."""
+    """Fetch and load what sources newly deliver; prices come before, since they fill costs at list."""
     apply_renames(warehouse, night.config.sources, night.config.landing)
+    rename_usage(warehouse, night.config.run_sources)
+    _refresh_prices(night, warehouse)
     options = IngestOptions(
         landing=night.config.landing,
         now=night.options.now.astimezone(UTC).replace(tzinfo=None),
         accept_shrink=night.options.accept_shrink,
         months=night.options.months,
         keep_landed=night.config.keep_landed,
+        privacy=resolve_privacy(night.config.privacy, night.options.environ),
     )
     night.report.ingested = ingest(warehouse, night.config.sources, options, night.options.say)
     log = structlog.get_logger()
@@ -186,24 +213,47 @@ def ingest_step(night: Run, warehouse: Warehouse) -> None:
             rows=load.rows_loaded,
         )
         _tell_of_gap(load, night.options.as_of)
+    _load_runs(night, warehouse)
     _refresh_listed(night, warehouse)
 
 
-def _refresh_listed(night: Run, warehouse: Warehouse) -> None:
-    """Ask for names of accounts, projects and prices, and tell what was not listed."""
-    config, say = night.config, night.options.say
+def _load_runs(night: Run, warehouse: Warehouse) -> None:
+    """Load what sources of runs newly tell."""
+    now = night.options.now.astimezone(UTC)
+    checksums = Checksums(warehouse, int(now.timestamp() * 1_000_000_000))
+    night.report.usage = load_usage(
+        warehouse, night.config.run_sources, checksums, now.replace(tzinfo=None), night.options.say
+    )
+    for file in night.report.usage.loaded:
+        structlog.get_logger().info(
+            "runs_loaded", source=file.source, file=file.file, rows=file.rows_read, changed=file.rows_changed
+        )
+        if file.passed_over:
+            structlog.get_logger().warning(
+                "columns_not_read", source=file.source, file=file.file, columns=", ".join(file.passed_over)
+            )
+
+
+def _refresh_prices(night: Run, warehouse: Warehouse) -> None:
+    """Ask for prices, and tell what was not listed."""
     today = night.options.now.astimezone(UTC).date()
-    accounts = refresh_accounts(warehouse, config.sources, say)
-    projects = refresh_projects(warehouse, config.sources, say)
-    prices = refresh_prices(warehouse, config.prices, today, say)
-    night.report.unlisted = [*accounts, *projects, *prices]
-    for event, refusals in (
-        ("accounts_not_listed", accounts),
-        ("projects_not_listed", projects),
-        ("prices_not_listed", prices),
-    ):
-        for refusal in refusals:
-            structlog.get_logger().warning(event, source=refusal.source, reason=str(refusal), hint=refusal.hint)
+    refusals = refresh_prices(warehouse, night.config.prices, today, night.options.say)
+    _tell_unlisted(night, "prices_not_listed", refusals)
+
+
+def _refresh_listed(night: Run, warehouse: Warehouse) -> None:
+    """Ask for names of accounts and projects, and tell what was not listed."""
+    config, say = night.config, night.options.say
+    privacy = resolve_privacy(config.privacy, night.options.environ)
+    _tell_unlisted(night, "accounts_not_listed", refresh_accounts(warehouse, config.sources, say, privacy))
+    _tell_unlisted(night, "projects_not_listed", refresh_projects(warehouse, config.sources, say))
+
+
+def _tell_unlisted(night: Run, event: str, refusals: Sequence[Unlisted]) -> None:
+    """Tell what a provider did not list; the night goes on with what it last listed."""
+    night.report.unlisted += refusals
+    for refusal in refusals:
+        structlog.get_logger().warning(event, source=refusal.source, reason=str(refusal), hint=refusal.hint)
 
 
 def _tell_of_gap(load: LoadRecord, as_of: date) -> None:
@@ -233,20 +283,74 @@ def build_step(night: Run, warehouse: Warehouse) -> None:
         ),
         tags=warehouse.rows(f"select * from {ACCOUNT_TAG.full_name}"),
     )
+    follow_renames(night.state, _renamed(warehouse, night.config))
     retired = retired_sources(warehouse, night.config)
     kept = {name for name, _, _ in retired}
     finality = Finality(
         invoices=invoice_rows(entered_invoices(night.state)),
         retired=[row for row in warehouse.rows("select * from settings.quiet_source") if row[0] in kept],
+        checks=check_rows(night.state),
     )
     rows = settings_rows(night.config, night.options.as_of, retired, organisation, finality)
-    changed = bool(replace_settings(warehouse, rows))
-    night.report.built = build(warehouse, progress=night.options.say)
+    closed = closed_rows(warehouse, night.state, rows)
+    exchange = exchange_rate_rows(night.config.currency, night.rates, warehouse, night.options.as_of)
+    told = {"settings.exchange_rate": exchange, "settings.waste_dismissal": dismissal_rows(night.state)}
+    changed = bool(replace_settings(warehouse, {**rows, **closed, **told}))
+    with _named_rate(night):
+        night.report.built = build(warehouse, progress=night.options.say)
     night.report.analysed = analyse(warehouse)
+    if follow_waste(warehouse):
+        # What a mart shows of a conclusion is built after it is drawn.
+        night.report.analysed = True
+        shown = build(warehouse, progress=night.options.say)
+        night.report.built = BuildReport(
+            built=[*night.report.built.built, *shown.built],
+            warnings=[*night.report.built.warnings, *shown.warnings],
+            changed=night.report.built.changed or shown.changed,
+        )
     for warning in night.report.built.warnings:
         structlog.get_logger().warning("check_warned", check=warning)
+    _tell_of_unshared(night, warehouse)
     if changed or night.report.built.changed or night.report.analysed:
         warehouse.checkpoint()
+
+
+def _tell_of_unshared(night: Run, warehouse: Warehouse) -> None:
+    """Tell of the months just built what splits took and found nobody for."""
+    built = night.report.built.built if night.report.built else []
+    months = {month for model, month in built if model == "core.shared_cost"}
+    if not night.config.splits or not months:
+        return
+    for cost in read_unshared(warehouse):
+        if cost.billing_month.isoformat() in months:
+            structlog.get_logger().warning(
+                "split_without_weights",
+                split=cost.split_name,
+                billing_month=f"{cost.billing_month:%Y-%m}",
+                effective_cost=f"{cost.effective_cost:f} {cost.billing_currency}",
+                hint="nobody has a weight: the cost stays where it is attributed, seen as shared",
+            )
+
+
+@contextmanager
+def _named_rate(night: Run) -> Iterator[None]:
+    """Say of a check that found no exchange rate which pair and day it is, and where to add it."""
+    try:
+        yield
+    except CheckFailed as error:
+        if error.model != MODEL or error.check != MISSING_RATE or night.config.currency is None:
+            raise
+        raise rate_missing(error, night.config.currency, night.rates, night.options.as_of) from error
+
+
+def _renamed(warehouse: Warehouse, config: Config) -> list[tuple[str, str]]:
+    """Return (old, new) names of sources whose loads have all gone over to the new name."""
+    held = {row[0] for row in warehouse.rows("select distinct source from ops.load")}
+    return [
+        (source.was, source.name)
+        for source in config.sources
+        if source.was is not None and source.was not in held and source.name in held
+    ]
 
 
 def publish_step(night: Run, *, force: bool = False) -> None:
@@ -292,7 +396,8 @@ def content_id(warehouse: Warehouse) -> str:
             "select md5(string_agg(line, ',' order by line)) from ("
             " select concat_ws(' ', model, billing_month, fingerprint) as line from ops.fingerprint"
             " union all select concat_ws(' ', key, value) from ops.meta"
-            " union all select concat_ws(' ', source, billing_month, load_id, sequence) from ops.load)"
+            " union all select concat_ws(' ', source, billing_month, load_id, sequence) from ops.load"
+            " union all select concat_ws(' ', source, file, version) from ops.usage_load)"
         )
     )
 

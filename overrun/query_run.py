@@ -52,6 +52,8 @@ def open_locked_down(path: Path, settings: WarehouseSettings, written: Path | No
     with open_copy(path) as warehouse:
         statements = [
             "set python_enable_replacements = false",
+            # So that people may type monthly_cost.
+            "set search_path = 'marts,focus'",
             "set autoload_known_extensions = false",
             f"set memory_limit = {literal(settings.memory_limit)}",
             # Readers may have no right to write beside the copy.

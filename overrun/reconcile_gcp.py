@@ -50,17 +50,17 @@ class AccountMonth:
     @property
     def billed(self) -> Decimal:
         """What is loaded."""
-        return _sum(cost_type.billed for cost_type in self.cost_types)
+        return sum_of(cost_type.billed for cost_type in self.cost_types)
 
     @property
     def invoiced(self) -> Decimal:
         """What the invoices come to."""
-        return _sum(invoice.amount for invoice in self.invoices)
+        return sum_of(invoice.amount for invoice in self.invoices)
 
     @property
     def difference(self) -> Decimal:
         """What is loaded less what is invoiced."""
-        return _sum((self.billed, -self.invoiced))
+        return sum_of((self.billed, -self.invoiced))
 
     @property
     def state(self) -> State:
@@ -99,9 +99,9 @@ def _cost_types(totals: Sequence[RawTotal]) -> tuple[CostType, ...]:
     return tuple(
         CostType(
             name=name,
-            cost=_sum(amounts[name]["Cost"]) if "Cost" in amounts[name] else None,
-            credits=_sum(amounts[name]["Credits"]) if "Credits" in amounts[name] else None,
-            billed=_sum(amounts[name].get("BilledCost", ())),
+            cost=sum_of(amounts[name]["Cost"]) if "Cost" in amounts[name] else None,
+            credits=sum_of(amounts[name]["Credits"]) if "Credits" in amounts[name] else None,
+            billed=sum_of(amounts[name].get("BilledCost", ())),
         )
         for name in names
     )
@@ -132,7 +132,7 @@ def _rows(account: AccountMonth) -> Iterator[tuple[object, ...]]:
     ) -> tuple[object, ...]:
         cells = (
             shortened(line, _NAME_LIMIT),
-            *(None if amount is None else _plain(amount) for amount in (cost, credit, billed)),
+            *(None if amount is None else plain_amount(amount) for amount in (cost, credit, billed)),
         )
         return (account.billing_account, *cells, account.currency)
 
@@ -152,7 +152,7 @@ def _sentences(month: date, accounts: Sequence[AccountMonth], as_of: date) -> It
     missing = [account for account in accounts if account.state == "no invoice"]
     for account in differing:
         yield (
-            f"Does not tie: {account.billing_account} differs from its invoices by {_plain(account.difference)}"
+            f"Does not tie: {account.billing_account} differs from its invoices by {plain_amount(account.difference)}"
             f" {account.currency}. Several invoices of a month add up: is one missing?"
         )
     for account in missing:
@@ -188,13 +188,13 @@ def _account_json(account: AccountMonth) -> dict[str, object]:
     }
 
 
-def _plain(amount: Decimal) -> Decimal:
+def plain_amount(amount: Decimal) -> Decimal:
     """Return an amount with all its digits that are not zero, cents at least."""
     whole, _, decimals = f"{amount:f}".partition(".")
     return Decimal(f"{whole}.{decimals.rstrip('0'):0<2}")
 
 
-def _sum(amounts: Iterable[Decimal]) -> Decimal:
+def sum_of(amounts: Iterable[Decimal]) -> Decimal:
     """Return the exact sum; Python's own 28 digits do not hold every DECIMAL(38,12)."""
     with localcontext(prec=_ENOUGH_DIGITS):
         return sum(amounts, Decimal(0))

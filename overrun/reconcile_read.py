@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation, open_copy
-from sql.contract import LOAD, LOAD_RAW_TOTAL, LOAD_TOTAL
+from sql.contract import COST_AND_USAGE, LOAD, LOAD_RAW_TOTAL, LOAD_TOTAL
 from sql.parts import next_month
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from overrun.reconcile_invoices import BilledCharges
     from sql.warehouse import Warehouse
 
 
@@ -83,6 +85,52 @@ def read_billed_accounts(copy: Path, source: str) -> dict[date, dict[str, set[st
         if isinstance(month, date):
             found.setdefault(month, {}).setdefault(str(account), set()).add(str(currency))
     return found
+
+
+def read_charges(copy: Path, months: Collection[date], source: str | None) -> list[BilledCharges]:
+    """Return the charges of months by source, account, issuer, invoice and currency; of one source, or of all."""
+    from overrun.reconcile_invoices import BilledCharges
+
+    with open_copy(copy) as warehouse:
+        listed = ", ".join(f"date '{month}'" for month in sorted(months))
+        rows = warehouse.rows(
+            'select "x_Source", "x_LoadId", "x_BillingMonth", coalesce("BillingAccountId", \'\'),'
+            ' coalesce("x_InvoicingEntity", "InvoiceIssuerName", \'\'), coalesce("InvoiceIssuerName", \'\'),'
+            ' coalesce("InvoiceId", \'\'), coalesce("BillingCurrency", \'\'), sum("BilledCost"),'
+            ' coalesce(sum(case when "ChargeCategory" = \'Tax\' then "BilledCost" end), 0)'
+            f' from {COST_AND_USAGE.full_name} where "x_BillingMonth" in ({listed}) and (? is null or "x_Source" = ?)'
+            " group by all order by all",
+            [source, source],
+        )
+    return [
+        BilledCharges(
+            source=str(name),
+            load_id=str(load_id),
+            month=date.fromisoformat(str(month)),
+            billing_account=str(account),
+            issuer=str(issuer),
+            sender=str(sender),
+            invoice_id=str(invoice_id),
+            currency=str(currency),
+            billed=Decimal(str(billed)),
+            tax=Decimal(str(tax)),
+        )
+        for name, load_id, month, account, issuer, sender, invoice_id, currency, billed, tax in rows
+    ]
+
+
+def read_accounts(copy: Path, source: str | None) -> set[str]:
+    """Return the billing accounts of everything that is loaded, or of what is loaded of one source."""
+    with open_copy(copy) as warehouse:
+        if not has_relation(warehouse, LOAD_TOTAL.full_name):
+            return set()
+        rows = warehouse.rows(
+            f"select distinct coalesce(total.billing_account_id, '') from {LOAD_TOTAL.full_name} as total"
+            f" inner join {LOAD.full_name} as load using (load_id) where load.is_current"
+            " and (? is null or load.source = ?)",
+            [source, source],
+        )
+    return {str(row[0]) for row in rows}
 
 
 def _last(months: list[date], ended_by: date | None) -> date:

@@ -98,8 +98,14 @@ def _summary(report: NightReport) -> list[str]:
         )
         lines += [f"  {source}: no data yet" for source in report.ingested.without_data]
         for source, names in report.ingested.passed_over.items():
-            lines.append(f"  {source}: {len(names)} files of other formats passed over ({', '.join(names[:3])})")
+            lines.append(f"  {source}: {len(names)} files passed over ({', '.join(names[:3])})")
         lines += [f"  {source}: note: {note}" for source, notes in report.ingested.notes.items() for note in notes]
+    if report.usage is not None and (report.usage.loaded or report.usage.unchanged or report.usage.problems):
+        changed = sum(file.rows_changed for file in report.usage.loaded)
+        lines.append(
+            f"runs: {len(report.usage.loaded)} files loaded, {report.usage.unchanged} unchanged,"
+            f" {changed} rows changed, {len(report.usage.problems)} problems"
+        )
     if report.built is not None:
         lines.append(f"build: {len(report.built.built)} tables built" if report.built.changed else "build: nothing new")
     for published in report.published:
@@ -123,6 +129,10 @@ def _as_json(report: NightReport) -> dict[str, object]:
                 "rows_loaded": load.rows_loaded,
             }
             for load in (report.ingested.loaded if report.ingested else [])
+        ],
+        "runs_loaded": [
+            {"source": file.source, "file": file.file, "rows_read": file.rows_read, "rows_changed": file.rows_changed}
+            for file in (report.usage.loaded if report.usage else [])
         ],
         "unchanged": len(report.ingested.unchanged) if report.ingested else 0,
         "notes": {source: notes for source, notes in report.ingested.notes.items() if notes} if report.ingested else {},

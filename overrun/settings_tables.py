@@ -9,8 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from overrun.accelerators import accelerator_rows
 from overrun.config import AttributionRule, Budget, Config
-from overrun.config_values import like_pattern
+from overrun.config_values import is_glob, like_pattern
+from overrun.settings_splits import split_rows
+from overrun.waste_checks import check_rows, meaning_rows, provider_rows, twin_rows
 
 Row = tuple[object, ...]
 
@@ -34,6 +37,8 @@ class Finality:
     """Entered invoices, as rows of `settings.invoice`."""
     retired: Sequence[Row] = ()
     """Rows of `settings.quiet_source` as they were last written: those of sources no longer configured stay."""
+    checks: Sequence[Row] = ()
+    """What invoices of files were found to come to, as rows of `settings.invoice_check`."""
 
 
 NO_FINALITY = Finality()
@@ -46,8 +51,9 @@ def settings_rows(
     organisation: Organisation = NO_ORGANISATION,
     finality: Finality = NO_FINALITY,
 ) -> dict[str, list[Row]]:
-    """Return the rows of `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order, prices apart.
+    """Return the rows of `sql.contract.SETTINGS_TABLES` by `schema.name`, columns in contract order.
 
+    Prices, closed months and exchange rates are not among them: those follow from more than the configuration.
     `retired_sources` are (name, kind, settle_days) of sources whose charges are kept though the file no longer names
     them; one that the file does name is not retired. `organisation` is what the provider says of accounts, `finality`
     what people say of invoices.
@@ -56,13 +62,21 @@ def settings_rows(
     return {
         "settings.night": [(as_of,)],
         "settings.source": _sources(config, retired_sources),
+        "settings.run_source": [
+            (source.name, source.run_tag, source.gpu_hour_price, source.currency) for source in config.run_sources
+        ],
         "settings.quiet_source": _quiet_sources(config, finality.retired),
         "settings.invoice": list(finality.invoices),
+        "settings.invoice_check": list(finality.checks),
+        "settings.currency": []
+        if config.currency is None
+        else [(config.currency.reporting_currency, config.currency.rule)],
         "settings.attribution_rule": _numbered_rules(attribution.rules),
         "settings.attribution_condition": _conditions(attribution.rules),
         "settings.attribution_tag": [
-            *_tags("project", attribution.project_tags),
-            *_tags("team", attribution.team_tags),
+            (dimension, priority, key)
+            for dimension, keys in attribution.tags
+            for priority, key in enumerate(keys, start=1)
         ],
         "settings.attribution_account": list(attribution.accounts),
         "settings.sub_account": list(organisation.accounts),
@@ -77,7 +91,19 @@ def settings_rows(
             )
             for number, capacity in enumerate(config.prepaid_capacities, start=1)
         ],
+        "settings.accelerator": accelerator_rows(config.accelerators),
+        "settings.waste_check": check_rows(config.waste.checks),
+        "settings.waste_provider": provider_rows(config.waste.checks),
+        "settings.waste_meaning": meaning_rows(),
+        "settings.machine_twin": twin_rows(),
+        "settings.waste_hours": [(config.waste.from_hour, config.waste.until_hour)],
         "settings.team_project": [(team.name, project) for team in config.teams for project in team.projects],
+        "settings.owner": [
+            (project, owner.team, owner.cost_centre, owner.gl_account, owner.from_month, owner.until_month)
+            for owner in config.owners
+            for project in owner.projects
+        ],
+        **split_rows(config.splits),
         "settings.budget": [_budget(budget) for budget in config.budgets],
         "settings.budget_scope": [
             (budget.id, scope.dimension, like_pattern(glob))
@@ -111,24 +137,35 @@ def _quiet_sources(config: Config, earlier: Iterable[Row]) -> list[Row]:
 
 def _numbered_rules(rules: tuple[AttributionRule, ...]) -> list[Row]:
     return [
-        (number, dimension, value)
+        (
+            number,
+            dimension,
+            assigned.before,
+            assigned.key,
+            assigned.case,
+            assigned.after,
+            rule.from_month,
+            rule.until_month,
+        )
         for number, rule in enumerate(rules, start=1)
-        for dimension, value in (("project", rule.project), ("team", rule.team))
-        if value is not None
+        for dimension, assigned in rule.sets
     ]
 
 
 def _conditions(rules: tuple[AttributionRule, ...]) -> list[Row]:
     return [
-        (number, condition_number, condition.subject, condition.tag_key, like_pattern(glob))
+        (
+            number,
+            condition_number,
+            condition.subject,
+            condition.tag_key,
+            like_pattern(glob),
+            None if is_glob(glob) else glob,
+        )
         for number, rule in enumerate(rules, start=1)
         for condition_number, condition in enumerate(rule.conditions, start=1)
-        for glob in condition.globs
+        for glob in dict.fromkeys(condition.globs)
     ]
-
-
-def _tags(dimension: str, keys: tuple[str, ...]) -> list[Row]:
-    return [(dimension, priority, key) for priority, key in enumerate(keys, start=1)]
 
 
 def _budget(budget: Budget) -> Row:
@@ -139,6 +176,7 @@ def _budget(budget: Budget) -> Row:
         budget.includes_credits,
         budget.includes_tax,
         budget.includes_refunds,
+        budget.includes_shared,
         budget.limit_amount,
         budget.currency,
         budget.period,

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import AccountsUnlisted, PricesUnlisted, ProjectsUnlisted
 from ingest.landing import LandedSource, count_landed
+from overrun.attribution_unmatched import UnmatchedRule, unmatched_rules
 from overrun.published import has_column, has_relation, open_copy
+from overrun.status_currency import CurrencyStatus, read_currency
+from overrun.status_runs import RunSourceStatus, read_run_sources
+from overrun.status_splits import SplitStatus, read_splits
 from sql.errors import DirectoryUnwritable
 from sql.lock import holder
 from sql.state import Problem, Run, StateStore
@@ -94,6 +98,8 @@ class SourceStatus:
     """The newest month first; nothing before the first build."""
     silent_projects: tuple[str, ...] = ()
     """Projects with billing enabled that have no charges in the last loaded month."""
+    rules_broken: tuple[tuple[str, int], ...] = ()
+    """Rules of FOCUS that charges break, and how many do over all months; the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +144,11 @@ class Status:
     kept: int = 0
     landing: Path | None = None
     landed: tuple[LandedSource, ...] = ()
+    unmatched: tuple[UnmatchedRule, ...] = ()
+    """Attribution rules that match nothing that is loaded."""
+    splits: SplitStatus | None = None
+    currency: CurrencyStatus | None = None
+    run_sources: tuple[RunSourceStatus, ...] = ()
 
 
 @dataclass(slots=True)
@@ -165,9 +176,17 @@ def read_status(config: Config, as_of: date) -> Status:
     runs = _with_ends(known.runs, is_running=pid is not None)
     channels = {channel.id for channel in config.alerts.channels}
     sources = _configured_only(config)
+    run_sources = read_run_sources(config, None)
+    unmatched: tuple[UnmatchedRule, ...] = ()
+    splits: SplitStatus | None = None
+    currency: CurrencyStatus | None = None
     if config.publish.is_file():
         with open_copy(config.publish) as warehouse:
             sources = _read_sources(warehouse, config, as_of)
+            unmatched = unmatched_rules(warehouse)
+            splits = read_splits(warehouse)
+            currency = read_currency(warehouse)
+            run_sources = read_run_sources(config, warehouse)
     return Status(
         as_of=as_of,
         has_run=bool(known.runs),
@@ -183,6 +202,10 @@ def read_status(config: Config, as_of: date) -> Status:
         kept=sum(message.status == "kept" for message in known.outbox),
         landing=config.landing,
         landed=tuple(count_landed(config.landing)),
+        unmatched=unmatched,
+        splits=splits,
+        currency=currency,
+        run_sources=tuple(run_sources),
     )
 
 
@@ -307,12 +330,13 @@ def _read_sources(warehouse: Warehouse, config: Config, as_of: date) -> list[Sou
         else SourceStatus(source=name, kind=configured[name])
         for name in names
     ]
-    settlement, silent = _settlement(warehouse), _silent_projects(warehouse)
+    settlement, silent, broken = _settlement(warehouse), _silent_projects(warehouse), _rules_broken(warehouse)
     return [
         replace(
             source,
             settlement=settlement.get(source.source, ()),
             silent_projects=silent.get(source.source, ()),
+            rules_broken=broken.get(source.source, ()),
         )
         for source in sources
     ]
@@ -380,6 +404,19 @@ def _silent_projects(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
         " group by source"
     )
     return {str(source): tuple(map(str, names)) for source, names in rows if isinstance(names, list)}
+
+
+def _rules_broken(warehouse: Warehouse) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return the rules of FOCUS that each source breaks; none before a build, or where an earlier version made it."""
+    if not has_relation(warehouse, "marts.conformance"):
+        return {}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for source, rule, rows in warehouse.rows(
+        "select source, rule, sum(violating_rows)::bigint as broken from marts.conformance group by all"
+        " order by source, broken desc, rule"
+    ):
+        found[str(source)] = (*found.get(str(source), ()), (str(rule), _number(rows)))
+    return found
 
 
 def _settlement(warehouse: Warehouse) -> dict[str, tuple[MonthStatus, ...]]:

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from overrun.exits import Exit
+from overrun.status_currency import currency_json, currency_lines
 from overrun.status_read import (
     CopyStatus,
     MonthStatus,
@@ -16,6 +17,8 @@ from overrun.status_read import (
     Status,
     UnlistedNote,
 )
+from overrun.status_runs import run_source_lines, run_sources_json
+from overrun.status_splits import split_json, split_lines
 from overrun.terminal import UNKNOWN, print_table, size_text
 from sql.text import shortened, visible
 
@@ -30,6 +33,8 @@ PROBLEMS_SHOWN = 10
 MESSAGES_SHOWN = 5
 MONTHS_SHOWN = 3
 PROJECTS_SHOWN = 10
+RULES_SHOWN = 10
+BROKEN_SHOWN = 3
 _TEXT_LIMIT = 300
 
 
@@ -43,11 +48,15 @@ def print_status(status: Status, stream: TextIO) -> None:
     if status.sources:
         stream.write("\nSources\n")
         print_table(_SOURCE_COLUMNS, [_source_row(source) for source in status.sources], stream)
-    else:
+    elif not status.run_sources:
         stream.write("\nNo source is configured.\n")
     for line in (
+        *run_source_lines(status.run_sources),
         *_settlement(status.sources),
         *_notes(status.sources),
+        *_unmatched(status),
+        *split_lines(status.splits),
+        *currency_lines(status.currency),
         *_landed(status),
         *_unlisted(status.unlisted),
         *_failures(status.failed),
@@ -179,9 +188,34 @@ def _notes(sources: Sequence[SourceStatus]) -> Iterator[str]:
             )
         if source.silent_projects:
             lines.append(_silent(source))
+        if source.rules_broken:
+            lines.append(_broken(source.rules_broken))
         if lines:
             yield from ("", f"In what is loaded of {source.source}")
             yield from (f"  {line}" for line in lines)
+
+
+def _unmatched(status: Status) -> Iterator[str]:
+    """Yield attribution rules that match nothing, with what was probably meant."""
+    if status.unmatched:
+        yield ""
+        yield "Attribution rules that match nothing"
+    for rule in status.unmatched[:RULES_SHOWN]:
+        yield f"  rule {rule.rule_number}: {shortened(rule.rule, _TEXT_LIMIT)}"
+        if rule.condition is None:
+            yield "    its conditions never hold for the same charge"
+        else:
+            nearest = "" if rule.nearest is None else f'; nearest is "{shortened(rule.nearest, _TEXT_LIMIT)}"'
+            yield f"    nothing meets {rule.condition}{nearest}"
+    if len(status.unmatched) > RULES_SHOWN:
+        yield f"  and {len(status.unmatched) - RULES_SHOWN} more"
+
+
+def _broken(rules: Sequence[tuple[str, int]]) -> str:
+    """Say which rules of FOCUS are broken most."""
+    shown = ", ".join(f"{rule} {rows}" for rule, rows in rules[:BROKEN_SHOWN])
+    more = f" and {len(rules) - BROKEN_SHOWN} more" if len(rules) > BROKEN_SHOWN else ""
+    return f"{_counted(len(rules), 'rule')} of FOCUS broken, charges each: {shown}{more} (marts.conformance)"
 
 
 def _silent(source: SourceStatus) -> str:
@@ -285,6 +319,7 @@ def status_as_json(status: Status) -> dict[str, object]:
         "runs": [_run_json(run) for run in status.runs],
         "failed": [_run_json(run) for run in status.failed],
         "sources": [_source_json(source) for source in status.sources],
+        "run_sources": run_sources_json(status.run_sources),
         "unlisted_accounts": _unlisted_json(status, "AccountsUnlisted"),
         "unlisted_projects": _unlisted_json(status, "ProjectsUnlisted"),
         "unlisted_prices": _unlisted_json(status, "PricesUnlisted"),
@@ -306,6 +341,17 @@ def status_as_json(status: Status) -> dict[str, object]:
                 for landed in status.landed
             ],
         },
+        "unmatched_rules": [
+            {
+                "rule_number": rule.rule_number,
+                "rule": rule.rule,
+                "condition": rule.condition,
+                "nearest": rule.nearest,
+            }
+            for rule in status.unmatched
+        ],
+        "splits": split_json(status.splits),
+        "currency": currency_json(status.currency),
         "copies": [
             {"path": str(copy.path), "replaced_at": _instant(copy.replaced_at), "is_touched": copy.is_touched}
             for copy in status.copies
@@ -363,6 +409,7 @@ def _source_json(source: SourceStatus) -> dict[str, object]:
         "months_without_resource_ids": source.months_without_resource_ids,
         "months_unproven": source.months_unproven,
         "projects_without_charges": list(source.silent_projects),
+        "rules_broken": [{"rule": rule, "rows": rows} for rule, rows in source.rules_broken],
         "month_status": [_month_json(month) for month in source.settlement],
         "odd_input": [
             {"rule": odd.rule, "effect": odd.effect, "subject": odd.subject, "rows": odd.rows, "months": odd.months}

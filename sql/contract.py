@@ -12,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MONEY = "DECIMAL(38,12)"
-SCHEMA_VERSION = 2
+RATE = "DECIMAL(18,12)"
+"""Exchange rate: times an amount of up to a million million it stays within 38 digits."""
+SCHEMA_VERSION = 3
 """Raised when parts or ledger change shape, or when Python code changes what is loaded from a file: the next night
 then rebuilds the warehouse from landed files. Changed staging SQL is noticed without it."""
 
@@ -34,6 +36,8 @@ class Table:
     name: str
     description: str
     columns: tuple[Column, ...]
+    dated_by: str | None = None
+    """Column with a day, where building a month reads no row of a later one: such rows are nothing new to it."""
 
     @property
     def full_name(self) -> str:
@@ -145,17 +149,31 @@ EXTENSION_COLUMNS: tuple[Column, ...] = (
     Column("x_InvoiceIssuerNameDelivered", "VARCHAR", "InvoiceIssuerName of a FOCUS export before normalisation"),
 )
 
+TEXT_COLUMNS = frozenset(
+    {
+        "Tags",
+        "x_CostCategories",
+        "ResourceName",
+        "SkuPriceDetails",
+        "CapacityReservationId",
+        "CapacityReservationStatus",
+    }
+)
+"""Columns of charges that some view makes of the texts of tags, which stand beside a part."""
+
 STORED_COLUMNS = {
     "aws_cur": (
         Column("unused_cost", MONEY, "What no usage took of the commitment that a recurring fee is for"),
         Column("unused_quantity", "DOUBLE", "The same in the commitment's unit"),
         Column("commitment_end", "TIMESTAMP", "First instant of the month that a reservation's fee is not for"),
         Column("amortised_upfront_cost", MONEY, "Part of what was paid upfront that falls to the month"),
+        Column("term_start", "TIMESTAMP", "When the commitment that a fee is for begins"),
+        Column("term_end", "TIMESTAMP", "When it ends"),
     ),
     "gcp_export": (
         Column("CommitmentDiscountId", "VARCHAR", "Commitment, as the view gives it"),
         Column("CommitmentDiscountQuantity", "DOUBLE", "Amount of it, as the view gives it"),
-        Column("x_EffectiveCostProvider", MONEY, "As the view gives it"),
+        Column("tier_start_amount", "DOUBLE", "Where the tier of the price begins; null where it begins with nothing"),
         Column("x_UnusedKnown", "BOOLEAN", "As the view gives it"),
         Column("x_InheritedTags", "VARCHAR", "As the view gives it"),
         Column("fee_kind", "VARCHAR", "spend or resource on the fee of a commitment, else null"),
@@ -164,8 +182,7 @@ STORED_COLUMNS = {
         Column("offset_credit", MONEY, "Credit that offsets the used part of a fee"),
         Column("fee_capacity", "DOUBLE", "Usage that the fee of a spend commitment is good for, at full price"),
         Column("has_originating_sku", "BOOLEAN", "Whether a fee names the SKU of the usage that it is for"),
-        Column("conversion_rate", "DOUBLE", "Units of the billing currency that one US dollar is"),
-        Column("unused_cost", MONEY, "What no usage took of the commitment that a fee is for"),
+        Column("conversion_rate", "DOUBLE", "Units of the billing currency that one US dollar is; null for 1"),
     ),
     "focus": (
         Column("x_EffectiveCostProvider", MONEY, "As the view gives it"),
@@ -331,6 +348,8 @@ LOAD_COMMITMENT = Table(
         Column("used_cost", MONEY, "EffectiveCost of the usage that it covered"),
         Column("unused_cost", MONEY, "EffectiveCost of what no usage took"),
         Column("gap_cost", MONEY, "Used and unused less fees and amortised upfront: zero where the identity holds"),
+        Column("starts_at", "TIMESTAMP", "When the commitment begins, UTC; null where the export does not say"),
+        Column("ends_at", "TIMESTAMP", "When it ends, UTC; null where the export does not say"),
     ),
 )
 
@@ -430,7 +449,11 @@ META = Table(
     name="meta",
     description="Facts about this file",
     columns=(
-        Column("key", "VARCHAR", "build_id, view_hash, conversion_hash, or the hash of a settings table"),
+        Column(
+            "key",
+            "VARCHAR",
+            "build_id, view_hash, conversion_hash, or the hash of a settings table or of what a part was made with",
+        ),
         Column("value", "VARCHAR", "Value"),
     ),
 )
@@ -476,6 +499,94 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     ),
     Table(
         schema="settings",
+        name="accelerator",
+        description="Which accelerators machine types and SKUs are hours of: ours, and those of the configuration",
+        columns=(
+            Column("kind", "VARCHAR", "machine: its type; sku: words of the description of a SKU of Google Cloud"),
+            Column("name", "VARCHAR", "Machine type, without the ml. of Amazon SageMaker; or words"),
+            Column("accelerator", "VARCHAR", "Kind of accelerator"),
+            Column("accelerator_count", "DECIMAL(9,3)", "Accelerators of the machine, or of one unit of the SKU"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="waste_check",
+        description="Checks for waste and their numbers: defaults, or what the configuration says",
+        columns=(
+            Column("check_name", "VARCHAR", "Name of the check"),
+            Column("title", "VARCHAR", "What it looks for"),
+            Column("meaning", "VARCHAR", "Meaning of the usage that it cannot do without: settings.waste_meaning"),
+            Column("is_enabled", "BOOLEAN", "False where the configuration turns it off"),
+            Column("window_days", "INTEGER", "Complete days that it looks at"),
+            Column("minimum_days", "INTEGER", "Days with charges before anything is claimed of a resource"),
+            Column("saving_share", "DECIMAL(13,12)", "Part of the cost that is saved; 0 where it is not known"),
+            Column("limit_number", "DOUBLE", "Its own threshold; null where it has none"),
+            Column("needs_resources", "BOOLEAN", "Whether it looks at single resources"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="run_source",
+        description="Sources of runs: by what the bill knows their runs, and what an hour is worth where it does not",
+        columns=(
+            Column("source", "VARCHAR", "The [[source]] of the configuration"),
+            Column("run_tag", "VARCHAR", "Tag key whose value, on a charge, is the id of a run; null for none"),
+            Column("gpu_hour_price", MONEY, "Price of one accelerator for an hour; null for none"),
+            Column("currency", "VARCHAR", "Currency of the price"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="waste_provider",
+        description="On which clouds each check for waste knows what to look for",
+        columns=(Column("check_name", "VARCHAR", "Check"), Column("provider", "VARCHAR", "Cloud provider")),
+    ),
+    Table(
+        schema="settings",
+        name="waste_meaning",
+        description="What usage types mean to the checks for waste; of several that fit, the first counts",
+        columns=(
+            Column("meaning_number", "INTEGER", "Order, from 1"),
+            Column("provider", "VARCHAR", "Cloud provider"),
+            Column("service_code", "VARCHAR", "x_ServiceCode of charges; null for any"),
+            Column("usage_pattern", "VARCHAR", "LIKE pattern over x_UsageType in small letters"),
+            Column("meaning", "VARCHAR", "What it is: nat_hours, disk and so on"),
+            Column("detail", "VARCHAR", "Kind of it; null where kinds are not told apart"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="waste_dismissal",
+        description="Findings that people dismissed; the last word on each",
+        columns=(
+            Column("finding_id", "VARCHAR", "Finding"),
+            Column("dismissed_by", "VARCHAR", "Who did"),
+            Column("until", "DATE", "Last day on which it counts as dismissed"),
+            Column("reason", "VARCHAR", "Why"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="machine_twin",
+        description="Families of machines that have the same sizes as another one",
+        columns=(
+            Column("check_name", "VARCHAR", "previous_generation or arm_twin"),
+            Column("provider", "VARCHAR", "Cloud provider"),
+            Column("family", "VARCHAR", "Family as usage types have it, between the signs around it"),
+            Column("twin_family", "VARCHAR", "The family that may cost less, alike"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="waste_hours",
+        description="Working hours, Monday to Friday",
+        columns=(
+            Column("from_hour", "INTEGER", "First hour that is worked in, UTC"),
+            Column("until_hour", "INTEGER", "First hour after, UTC"),
+        ),
+    ),
+    Table(
+        schema="settings",
         name="quiet_source",
         description="Sources whose exports name no invoice: a month is final by an entered invoice or by quiet days",
         columns=(
@@ -498,12 +609,118 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     ),
     Table(
         schema="settings",
+        name="invoice_check",
+        description="What invoices of files were found to come to, each time that a file was compared",
+        columns=(
+            Column("check_id", "BIGINT", "Order in which they were found, from 1"),
+            Column("checked_at", "TIMESTAMP", "When, UTC"),
+            Column("billing_month", "DATE", "Invoice month"),
+            Column("source", "VARCHAR", "Source of the charges"),
+            Column("load_id", "VARCHAR", "Load that was in force then"),
+            Column("billing_account_id", "VARCHAR", "Payer"),
+            Column("issuer", "VARCHAR", "Legal entity that invoices, several joined by commas"),
+            Column("invoice_id", "VARCHAR", "Number of the invoice, several joined by commas; null without any"),
+            Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+            Column("invoice_lines", "BIGINT", "Lines of the file that were added up; 0 where it had none"),
+            Column("billed_cost", MONEY, "Sum of BilledCost of the charges then"),
+            Column("invoiced_cost", MONEY, "Total of the invoices, tax included"),
+            Column("billed_tax", MONEY, "Tax within billed_cost"),
+            Column("invoiced_tax", MONEY, "Tax within invoiced_cost; null where the file did not say"),
+            Column("tolerance", MONEY, "How far both were allowed to differ"),
+            Column("outcome", "VARCHAR", "ties, rounding, differs or no invoice"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="closed_month",
+        description="Months that people have closed and not reopened",
+        columns=(
+            Column("close_id", "BIGINT", "Which closing it was, from 1"),
+            Column("billing_month", "DATE", "Invoice month"),
+            Column("closed_at", "TIMESTAMP", "When, UTC"),
+            Column("as_of", "DATE", "Day that counted as today"),
+            Column("is_estimate", "BOOLEAN", "Whether missing days were estimated"),
+            Column("has_same_splits", "BOOLEAN", "Whether splits share the month as they did then"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="closed_load",
+        description="What each source had delivered of a closed month",
+        columns=(
+            Column("billing_month", "DATE", "Invoice month"),
+            Column("source", "VARCHAR", "Source"),
+            Column("load_id", "VARCHAR", "Load in force then, as ops.load named it"),
+            Column("version", "VARCHAR", "Hash of the delivered files, as in ops.load"),
+            Column("status", "VARCHAR", "Status of the month then, as in marts.month_status"),
+            Column("complete_through", "DATE", "Last complete day then; null if unknown"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="closed_figure",
+        description="Figures of closed months, with project and team as they were",
+        columns=(
+            Column("billing_month", "DATE", "Invoice month"),
+            Column("source", "VARCHAR", "Source"),
+            Column("kind", "VARCHAR", "actual, shared for what splits moved, or accrual for missing days"),
+            Column("provider", "VARCHAR", "Cloud provider"),
+            Column("billing_account_id", "VARCHAR", "Payer"),
+            Column("invoice_id", "VARCHAR", "Invoice that carries the charges; null until it is issued"),
+            Column("sub_account_id", "VARCHAR", "Account or project that used; null for an accrual"),
+            Column("tag_set_id", "UBIGINT", "Combination of tags; null without any, and for an accrual"),
+            Column("service_name", "VARCHAR", "Service"),
+            Column("service_category", "VARCHAR", "Its FOCUS category"),
+            Column("charge_category", "VARCHAR", "Usage, Purchase, Tax, Credit or Adjustment"),
+            Column("project", "VARCHAR", "Project then"),
+            Column("team", "VARCHAR", "Team then"),
+            Column("cost_centre", "VARCHAR", "Cost centre then; null where none is known"),
+            Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+            Column("billed_cost", MONEY, "Billed cost"),
+            Column("effective_cost", MONEY, "Effective cost"),
+            Column("cost_before_credits", MONEY, "Effective cost before promotional credits"),
+            Column("list_cost", MONEY, "List cost"),
+            Column("charge_rows", "BIGINT", "Charges; 0 for an accrual"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="currency",
+        description="The currency that costs are converted to: one row, or none",
+        columns=(
+            Column("reporting_currency", "VARCHAR", "ISO 4217 code"),
+            Column("rate_rule", "VARCHAR", "charge-day, month-end or month-average"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="exchange_rate",
+        description="What one unit of each billed currency is worth in the reporting currency, by the configured rule",
+        columns=(
+            Column("billing_currency", "VARCHAR", "ISO 4217 code of what is converted"),
+            Column("from_date", "DATE", "First day that the rate is for; first day of the month under a monthly rule"),
+            Column("until_date", "DATE", "First day that it is no longer for; null while there is none"),
+            Column("rate", RATE, "Units of the reporting currency that one unit is worth"),
+            Column("rate_date", "DATE", "Day on which it was published; the last of them for a mean"),
+            Column("published_days", "INTEGER", "Days whose rates it is the mean of; 1 where it is the rate of one"),
+            Column("made_from", "VARCHAR", "Lines of the file that it is made from, with their rates as written"),
+            Column("source", "VARCHAR", "Who says so, as the file has it"),
+        ),
+        dated_by="from_date",
+    ),
+    Table(
+        schema="settings",
         name="attribution_rule",
         description="Attribution rules, one row per rule and dimension that it sets",
         columns=(
             Column("rule_number", "INTEGER", "Order in the configuration, from 1"),
-            Column("dimension", "VARCHAR", "project or team"),
-            Column("value", "VARCHAR", "What the rule sets"),
+            Column("dimension", "VARCHAR", "project, team, environment, workload or cost_centre"),
+            Column("value", "VARCHAR", "What the rule sets; before what it takes from a tag, where it does"),
+            Column("value_key", "VARCHAR", "Tag key that the value is taken from; null where it is fixed"),
+            Column("value_case", "VARCHAR", "lower or upper: how what the tag says is written; null as it is"),
+            Column("value_after", "VARCHAR", "What follows what the tag says"),
+            Column("from_month", "DATE", "First billing month that the rule is in force; null for all before"),
+            Column("until_month", "DATE", "First billing month that it is no longer; null for all after"),
         ),
     ),
     Table(
@@ -513,9 +730,14 @@ SETTINGS_TABLES: tuple[Table, ...] = (
         columns=(
             Column("rule_number", "INTEGER", "Rule"),
             Column("condition_number", "INTEGER", "Condition within the rule, from 1"),
-            Column("subject", "VARCHAR", "tag or account"),
+            Column(
+                "subject",
+                "VARCHAR",
+                "tag, account, account_name, provider, billing_account, region, service, charge_category or resource",
+            ),
             Column("tag_key", "VARCHAR", "Exact tag key where subject is tag, else empty"),
             Column("pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the whole value"),
+            Column("exact_value", "VARCHAR", "The value itself where the pattern has no wildcard, else null"),
         ),
     ),
     Table(
@@ -523,7 +745,7 @@ SETTINGS_TABLES: tuple[Table, ...] = (
         name="attribution_tag",
         description="Tag keys that name a dimension, in order of preference",
         columns=(
-            Column("dimension", "VARCHAR", "project or team"),
+            Column("dimension", "VARCHAR", "project, team, environment, workload or cost_centre"),
             Column("priority", "INTEGER", "From 1, left to right"),
             Column("tag_key", "VARCHAR", "Exact tag key"),
         ),
@@ -578,6 +800,76 @@ SETTINGS_TABLES: tuple[Table, ...] = (
     ),
     Table(
         schema="settings",
+        name="owner",
+        description="Who owns a project in which months; at most one owner per project and month",
+        columns=(
+            Column("project", "VARCHAR", "Project"),
+            Column("team", "VARCHAR", "Team that answers; null where this says nothing of it"),
+            Column("cost_centre", "VARCHAR", "Cost centre that pays; null where this says nothing of it"),
+            Column("gl_account", "VARCHAR", "Account of the general ledger; null where this says nothing of it"),
+            Column("from_month", "DATE", "First billing month; null for all before"),
+            Column("until_month", "DATE", "First billing month after; null for all after"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="split",
+        description="Splits of shared costs, gone through in the order of the configuration",
+        columns=(
+            Column("split_number", "INTEGER", "Order in the configuration, from 1"),
+            Column("split_name", "VARCHAR", "Name"),
+            Column("method", "VARCHAR", "cost, even, weights or usage: what shares are in proportion to"),
+            Column("recipient_dimension", "VARCHAR", "project or team: what it gives to"),
+            Column("has_recipients", "BOOLEAN", "Whether settings.split_recipient says who; else all with costs"),
+            Column("is_daily", "BOOLEAN", "Whether shares are those of each day, not of the billing month"),
+            Column("share_names", "INTEGER", "Dimensions among project, team and cost centre that share looks at"),
+            Column("share_others", "INTEGER", "Other dimensions that share looks at"),
+            Column("of_conditions", "INTEGER", "Dimensions that of looks at; 0 where everything counts"),
+            Column("from_month", "DATE", "First billing month that the split is in force; null for all before"),
+            Column("until_month", "DATE", "First billing month that it is no longer; null for all after"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="split_condition",
+        description="Patterns of splits: dimensions of a part are ANDed, patterns of one dimension ORed",
+        columns=(
+            Column("split_number", "INTEGER", "Split"),
+            Column("part", "VARCHAR", "share: which costs are shared; of: which costs the shares are in proportion to"),
+            Column(
+                "dimension",
+                "VARCHAR",
+                "project, team, environment, workload, cost_centre, provider, billing_account, service,"
+                " service_category, charge_category or commitment_status",
+            ),
+            Column("pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the whole value"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="split_recipient",
+        description="Whom splits give to, where they say so",
+        columns=(
+            Column("split_number", "INTEGER", "Split"),
+            Column("pattern", "VARCHAR", "LIKE pattern, escaped with a backslash, over the whole name"),
+            Column("exact_name", "VARCHAR", "The name itself where the pattern has no wildcard, else null"),
+            Column("weight", MONEY, "Fixed weight; null where the split has none"),
+        ),
+    ),
+    Table(
+        schema="settings",
+        name="split_usage",
+        description="Quantities that splits go by",
+        columns=(
+            Column("split_number", "INTEGER", "Split"),
+            Column("billing_month", "DATE", "Month of the quantity"),
+            Column("usage_date", "DATE", "Its day; null where the file gives months"),
+            Column("recipient", "VARCHAR", "Project or team"),
+            Column("quantity", MONEY, "Quantity, in whatever unit the file has"),
+        ),
+    ),
+    Table(
+        schema="settings",
         name="budget",
         description="Configured budgets",
         columns=(
@@ -587,6 +879,7 @@ SETTINGS_TABLES: tuple[Table, ...] = (
             Column("includes_credits", "BOOLEAN", "Whether promotional credits lower the spend"),
             Column("includes_tax", "BOOLEAN", "Whether tax counts"),
             Column("includes_refunds", "BOOLEAN", "Whether refunds lower the spend"),
+            Column("includes_shared", "BOOLEAN", "Whether costs that splits give count"),
             Column("limit_amount", MONEY, "Limit of one period"),
             Column("billing_currency", "VARCHAR", "Currency of the limit"),
             Column("period", "VARCHAR", "month"),
@@ -640,10 +933,187 @@ BUDGET_STATE = Table(
     ),
 )
 
+
+def _usage(name: str, description: str, *columns: Column) -> Table:
+    """Return a table of schema `usage`."""
+    return Table(schema="usage", name=name, description=description, columns=columns)
+
+
+COUNT = "DECIMAL(18,9)"
+"""Count of accelerators, which may be a part of one."""
+
+RUN = _usage(
+    "run",
+    "Runs as their sources last told of them, one row per attempt; what a source lists no more stays",
+    Column("source", "VARCHAR", "The [[source]] that told of it"),
+    Column("attempt_id", "VARCHAR", "Key within the source: cluster, run and when the attempt began"),
+    Column("cluster", "VARCHAR", "Cluster, account, namespace or experiment store; empty where nothing names one"),
+    Column("run_id", "VARCHAR", "Id of the run, which its attempts share"),
+    Column("sweep_id", "VARCHAR", "Array, sweep, heterogeneous job or parent run that it is a part of"),
+    Column("trial", "VARCHAR", "Which part of that"),
+    Column("kind", "VARCHAR", "batch, array_task, interactive, notebook or service"),
+    Column("run_name", "VARCHAR", "Name that somebody gave it"),
+    Column("user_name", "VARCHAR", "Who started it"),
+    Column("account", "VARCHAR", "Account or namespace that it was charged to"),
+    Column("partition_name", "VARCHAR", "Partition, queue or pool"),
+    Column("qos", "VARCHAR", "Quality of service or priority"),
+    Column("project", "VARCHAR", "Project, where the source says so"),
+    Column("team", "VARCHAR", "Team, where the source says so"),
+    Column("experiment", "VARCHAR", "Experiment that it is a part of"),
+    Column("workload", "VARCHAR", "Kind of work, such as training or inference"),
+    Column("model", "VARCHAR", "Model that was trained or served"),
+    Column("plan_id", "VARCHAR", "Plan that it belongs to"),
+    Column("config_hash", "VARCHAR", "Hash of its settings: equal runs have equal ones"),
+    Column(
+        "state",
+        "VARCHAR",
+        "completed, failed, cancelled, timeout, oom, node_fail, preempted, requeued, resized,"
+        " running, pending or unknown",
+    ),
+    Column("state_raw", "VARCHAR", "State in the source's own words"),
+    Column("reason", "VARCHAR", "Why it ended, in the source's words"),
+    Column("exit_code", "VARCHAR", "Exit code, as the source writes it"),
+    Column("submitted_at", "TIMESTAMP", "When it was submitted, UTC"),
+    Column("started_at", "TIMESTAMP", "When the attempt began, UTC; null where it never did"),
+    Column("ended_at", "TIMESTAMP", "When it ended, UTC; null where it has not or nobody knows"),
+    Column("seen_at", "TIMESTAMP", "Last instant at which a run that has not ended is known to have been running, UTC"),
+    Column("billable_seconds", "DOUBLE", "Seconds that the provider bills, where they are not those from start to end"),
+    Column("node_count", "BIGINT", "Nodes or hosts"),
+    Column("cpu_count", "DOUBLE", "Processors of all nodes"),
+    Column("gpu_count", COUNT, "Accelerators of all nodes, parts of one as parts; 0 for none, null for unknown"),
+    Column("gpu_shards", COUNT, "Shards of accelerators, where they are shared so; how many make one says its node"),
+    Column("accelerator", "VARCHAR", "Kind of accelerator, as the source names it"),
+    Column("instance_type", "VARCHAR", "Machine type"),
+    Column("node_list", "VARCHAR", "Nodes or resource ids, as the source writes them; usage.run_node takes them apart"),
+    Column("work_dir", "VARCHAR", "Working directory"),
+    Column("dependency", "VARCHAR", "Run that it waited for"),
+    Column("checkpoint_at", "TIMESTAMP", "When its last checkpoint was written, UTC"),
+    Column("resumed_from", "VARCHAR", "Id of the run whose checkpoint it began with"),
+    Column("restart_seconds", "DOUBLE", "Seconds that it took to be where that run had been"),
+    Column("pricing", "VARCHAR", "on_demand, spot, reserved, capacity_block or flex"),
+    Column("sample_fraction", "DOUBLE", "Part of the data that it used, 0 to 1"),
+    Column("full_retrain", "BOOLEAN", "Whether it trained from the beginning"),
+    Column("params_active", "DOUBLE", "Parameters used per token"),
+    Column("tokens", "DOUBLE", "Tokens processed"),
+    Column("tokens_per_second", "DOUBLE", "Tokens per second"),
+)
+
+RUN_NODE = _usage(
+    "run_node",
+    "The nodes of each list of nodes, in each month in which a run was on them",
+    Column("source", "VARCHAR", "The [[source]] of the runs"),
+    Column("month", "DATE", "First day of the month, UTC"),
+    Column("cluster", "VARCHAR", "Cluster of the runs"),
+    Column("node_list", "VARCHAR", "List as in usage.run"),
+    Column("node", "VARCHAR", "One node or resource id of it"),
+)
+
+RUN_TOTAL = _usage(
+    "run_total",
+    "Runs of a source that tells of sums only, by how they ended",
+    Column("source", "VARCHAR", "The [[source]]"),
+    Column("file", "VARCHAR", "File that says so"),
+    Column("cluster", "VARCHAR", "Cluster; empty where nothing names one"),
+    Column("month", "DATE", "First day of the month; null where the sums are of all time"),
+    Column("project", "VARCHAR", "Project, where the source says so"),
+    Column("team", "VARCHAR", "Team, where the source says so"),
+    Column("state", "VARCHAR", "How they ended, as in usage.run"),
+    Column("run_count", "BIGINT", "Runs; null where unknown"),
+    Column("gpu_seconds", "DECIMAL(38,9)", "Seconds times accelerators; null where unknown"),
+    Column("cpu_seconds", "DECIMAL(38,9)", "Seconds times processors; null where unknown"),
+)
+
+CAPACITY = _usage(
+    "capacity",
+    "What clusters have, whether a run uses it or not: nodes and what they cost an hour",
+    Column("source", "VARCHAR", "The [[source]]"),
+    Column("file", "VARCHAR", "File that says so"),
+    Column("cluster", "VARCHAR", "Cluster; empty where nothing names one"),
+    Column("node", "VARCHAR", "Node"),
+    Column("accelerator", "VARCHAR", "Kind of accelerator"),
+    Column("gpu_count", COUNT, "Accelerators of the node"),
+    Column("cpu_count", "DOUBLE", "Processors of the node"),
+    Column("shards_per_gpu", COUNT, "Shards that make one accelerator; null where it has none"),
+    Column("gpu_hour_price", MONEY, "Price of one accelerator for an hour"),
+    Column("currency", "VARCHAR", "Currency of the price"),
+    Column("starts_at", "TIMESTAMP", "Since when the node is there, UTC"),
+    Column("ends_at", "TIMESTAMP", "First instant at which it is not any more, UTC; null for still there"),
+    Column("is_down", "BOOLEAN", "Whether it was out of order at that time"),
+    Column("instance_id", "VARCHAR", "ResourceId of the machine in the bill"),
+)
+
+USAGE_LOAD = Table(
+    schema="ops",
+    name="usage_load",
+    description="Which files of runs and capacity were loaded when, one row per load of a file",
+    columns=(
+        Column("source", "VARCHAR", "Source"),
+        Column("file", "VARCHAR", "File, below the source's location"),
+        Column("version", "VARCHAR", "Hash of its content and of what reads it"),
+        Column("loaded_at", "TIMESTAMP", "When, UTC"),
+        Column("is_current", "BOOLEAN", "False where a later version of the file was loaded"),
+        Column("rows_read", "BIGINT", "Rows in the file"),
+        Column("rows_dropped", "BIGINT", "Rows that are no runs of their own: steps of jobs, repeated rows"),
+        Column("rows_changed", "BIGINT", "Rows that were new or other than before"),
+        Column("rows_odd", "BIGINT", "Rows that end before they begin"),
+    ),
+)
+
+WASTE_STATE = Table(
+    schema="analysis",
+    name="waste_state",
+    description="What checks for waste found, since when, and what became of it",
+    columns=(
+        Column("finding_id", "VARCHAR", "Id of the finding: a hash of source, check, what it is of and currency"),
+        Column("source", "VARCHAR", "Source"),
+        Column("check_name", "VARCHAR", "Check that found it"),
+        Column("provider", "VARCHAR", "Cloud provider"),
+        Column("resource_id", "VARCHAR", "Resource; null where it is of all that a project has in a sub-account"),
+        Column("resource_name", "VARCHAR", "Its name; null where the export has none"),
+        Column("sub_account_id", "VARCHAR", "AWS usage account, GCP project"),
+        Column("region_id", "VARCHAR", "Region"),
+        Column("project", "VARCHAR", "Project that it belongs to, as of its last day with charges"),
+        Column("team", "VARCHAR", "Team that it belongs to, alike"),
+        Column("billing_currency", "VARCHAR", "Currency of the amounts"),
+        Column("outcome", "VARCHAR", "waste, advice (the saving is not known) or unknown (nothing is claimed)"),
+        Column("is_counted", "BOOLEAN", "Whether it counts: of one resource the largest finding does"),
+        Column("usage_cost", MONEY, "Cost in the window of what would be stopped"),
+        Column("wasted_cost", MONEY, "Effective cost before promotional credits that went for nothing in the window"),
+        Column("cash_saving", MONEY, "Part of that which no commitment pays, so that stopping saves it"),
+        Column("monthly_cost", MONEY, "Wasted cost of a month of 730 hours at that rate"),
+        Column("charged_days", "INTEGER", "Days that wasted_cost is of"),
+        Column("window_start", "DATE", "First day of the window"),
+        Column("window_end", "DATE", "First day after the window"),
+        Column("evidence", "VARCHAR", "What was seen, in numbers"),
+        Column("stop_step", "VARCHAR", "Command or step that stops it"),
+        Column("status", "VARCHAR", "new (found by the last night that looked), still or resolved"),
+        Column("is_baseline", "BOOLEAN", "Whether the check was made for the first time when it was found"),
+        Column("first_seen", "DATE", "First day of the window in which it was found first"),
+        Column("first_found", "DATE", "The night's day when it was found first"),
+        Column("last_found", "DATE", "The night's day when it was found last"),
+        Column("resolved_on", "DATE", "The night's day when it was no longer found; null while it is"),
+        Column("so_far_cost", MONEY, "Wasted cost since first_seen, added up night by night"),
+        Column("saved_cost", MONEY, "What it would have cost since it was resolved; 0 while it is not"),
+    ),
+)
+
+WASTE_EVALUATED = Table(
+    schema="analysis",
+    name="waste_evaluated",
+    description="Which checks for waste were evaluated in which source, and with which numbers",
+    columns=(
+        Column("source", "VARCHAR", "Source"),
+        Column("check_name", "VARCHAR", "Check"),
+        Column("numbers", "VARCHAR", "Its window, days, share and limit: another text is another rule"),
+    ),
+)
+
 LEDGER_TABLES = (LOAD, LOAD_FILE, LOAD_TOTAL, LOAD_COUNT, LOAD_INVOICE, LOAD_COMMITMENT, LOAD_RAW_TOTAL)
 """What a load writes besides its part; each has `load_id`."""
-OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, PROJECT, QUERY_COST, SEEN_FILE, FINGERPRINT, META)
-ANALYSIS_TABLES = (BUDGET_STATE,)
+OPS_TABLES = (*LEDGER_TABLES, ACCOUNT, ACCOUNT_TAG, PROJECT, QUERY_COST, SEEN_FILE, FINGERPRINT, META, USAGE_LOAD)
+USAGE_TABLES = (RUN, RUN_NODE, RUN_TOTAL, CAPACITY)
+"""What sources tell of use; kept for good, so that a new version adds columns and removes none."""
+ANALYSIS_TABLES = (BUDGET_STATE, WASTE_STATE, WASTE_EVALUATED)
 SCHEMAS = ("parts", "months", "focus", "usage", "settings", "core", "analysis", "marts", "ops")
 WHOLE = "0001-01-01"
 """`billing_month` in `ops.fingerprint` of a model that is not built by month."""

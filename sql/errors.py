@@ -7,6 +7,7 @@ WarehouseError
 ├── DiskFull            the disk filled up; nothing was committed
 ├── ModelError          a model file breaks a rule of the house
 ├── CheckFailed         a check beside a model found rows
+├── RateMissing         costs in another currency have no exchange rate
 └── StateError          the state store cannot be used
 """
 
@@ -67,7 +68,7 @@ class ModelError(WarehouseError):
 
 
 class CheckFailed(WarehouseError):
-    """A check found rows, so the build was rolled back; `model` and `check` name it."""
+    """A check found rows, so the build was rolled back; `model` and `check` name it, `rows` are the first of them."""
 
     def __init__(self, model: str, check: str, rows: list[tuple[object, ...]]) -> None:
         sample = "; ".join(", ".join(str(value) for value in row) for row in rows[:3])
@@ -77,6 +78,11 @@ class CheckFailed(WarehouseError):
         )
         self.model = model
         self.check = check
+        self.rows = rows
+
+
+class RateMissing(WarehouseError):
+    """Costs in another currency have no exchange rate, so the build was rolled back; the text names pair and day."""
 
 
 class StateError(WarehouseError):

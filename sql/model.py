@@ -5,9 +5,10 @@
     -- key: source, billing_month, resource_id?      (`?`: null is a value; a long key takes several lines)
     -- materialized: full                            (else: built by month; view: by month, but nothing is stored)
     -- lookback: 2 months                            (only where a month reads earlier ones)
+    -- repeated: core.start, once per row of settings.step   (what it gives takes the place of core.start, row by row)
 
-References to other relations are found by a small scanner, since a night with nothing new must not pay for importing a
-parser; `verify` proves with sqlglot that the scanner saw what a parser sees, once per text (see `sql.runner`).
+References to other relations are found by a small scanner, since no night must pay for importing a parser: a test
+proves of each text that the scanner sees what a parser sees.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from sql.contract import ANALYSIS_TABLES, OPS_TABLES, SETTINGS_TABLES
+from sql.contract import ANALYSIS_TABLES, OPS_TABLES, SETTINGS_TABLES, TEXT_COLUMNS, USAGE_TABLES
 from sql.errors import ModelError
 from sql.parts import PARTITIONED
 
 LAYERS: Mapping[str, tuple[str, ...]] = {
-    "core": ("focus", "settings", "ops", "core"),
-    "marts": ("focus", "settings", "ops", "core", "analysis", "marts"),
+    "core": ("focus", "usage", "settings", "ops", "core"),
+    "marts": ("focus", "usage", "settings", "ops", "core", "analysis", "marts"),
 }
 """Schemas that a model of each schema may read."""
 
-TABLES = frozenset(table.full_name for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES))
+TABLES = frozenset(table.full_name for table in (*OPS_TABLES, *SETTINGS_TABLES, *ANALYSIS_TABLES, *USAGE_TABLES))
 """Relations that Python writes and models may read."""
 
 _SCAN = re.compile(
@@ -39,9 +40,12 @@ _SCAN = re.compile(
     r"""|\b(?:from|join)\s+(?P<name>[a-z_]\w*\.[a-z_]\w*)""",
     re.IGNORECASE | re.DOTALL,
 )
+_WORD = re.compile(r"\w+")
 _ALIASED = re.compile(r"\s+as\s", re.IGNORECASE)
-_HEADER_KEY = re.compile(r"^(grain|key|materialized|lookback):\s*(.+)$")
+_CLAUSE = re.compile(r"(and|or|on|where|group by|having|order by|union|select|from|qualify)\b", re.IGNORECASE)
+_HEADER_KEY = re.compile(r"^(grain|key|materialized|lookback|repeated):\s*(.+)$")
 _LOOKBACK = re.compile(r"^(\d+) months?$")
+_REPEATED = re.compile(r"^(?P<start>[a-z_]+\.[a-z_]+), once per row of (?P<over>[a-z_]+\.[a-z_]+)$")
 _COLUMN = re.compile(r"(?:\bas\s+|^\s*(?:\w+\.)?)(\w+)\s*,?\s*$", re.IGNORECASE)
 _CHECK_START = re.compile(r"^-- (check|warn):\s*(.+)$", re.MULTILINE)
 _NOT_COUNTED = re.compile(r"'(?:[^']|'')*'")
@@ -84,6 +88,17 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """A model that is run over its own result, which first is `start`, as many times as `over` has rows.
+
+    That is how what happens in an order is said without recursion, which some engines lack or bound.
+    """
+
+    start: str
+    over: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """A query beside a model that must return no rows; `is_warning` where rows are only reported."""
 
@@ -99,10 +114,12 @@ class Model:
     schema: str
     name: str
     purpose: str
+    grain: str
     key: tuple[KeyColumn, ...]
     is_full: bool
     is_view: bool
     lookback_months: int
+    repetition: Repetition | None
     query: Query
     checks: tuple[Check, ...]
     descriptions: Mapping[str, str]
@@ -113,11 +130,22 @@ class Model:
         """Return `schema.name`."""
         return f"{self.schema}.{self.name}"
 
+    @property
+    def description(self) -> str:
+        """Return what COMMENT ON says of the table: what it is for, and what one row is."""
+        return f"{self.purpose}. Grain: {self.grain}"
+
     @cached_property
     def dependencies(self) -> frozenset[str]:
         """Return the relations that the model or its checks read, itself apart."""
         queries = (self.query, *(check.query for check in self.checks))
         return frozenset(ref.name for query in queries for ref in query.references) - {self.full_name}
+
+    @cached_property
+    def reads_texts(self) -> bool:
+        """Return whether the model or its checks name a column that is made of the texts of tags."""
+        texts = (self.query.text, *(check.query.text for check in self.checks))
+        return any(not TEXT_COLUMNS.isdisjoint(_WORD.findall(text)) for text in texts)
 
     @cached_property
     def digest(self) -> str:
@@ -136,8 +164,18 @@ def load_models(root: Traversable | None = None) -> tuple[Model, ...]:
 
     Raises ModelError for a broken header, an unknown relation, a cycle or a read across layers or months.
     """
-    top = files("sql").joinpath("models") if root is None else root
-    models = {model.full_name: model for schema in LAYERS for model in _models_in(top.joinpath(schema), schema)}
+    return _our_models() if root is None else _models_under(root)
+
+
+@cache
+def _our_models() -> tuple[Model, ...]:
+    """Return the models of this package, which are read once: a night asks for them several times."""
+    return _models_under(files("sql").joinpath("models"))
+
+
+def _models_under(root: Traversable) -> tuple[Model, ...]:
+    """Return the models under `root`, as `load_models` does."""
+    models = {model.full_name: model for schema in LAYERS for model in _models_in(root.joinpath(schema), schema)}
     for model in models.values():
         _validate(model, models)
     graph = {name: sorted(model.dependencies & models.keys()) for name, model in sorted(models.items())}
@@ -171,10 +209,12 @@ def parse_model(schema: str, name: str, text: str, check_text: str = "") -> Mode
         schema=schema,
         name=name,
         purpose=purpose,
+        grain=keys["grain"].rstrip("."),
         key=tuple(_key_columns(keys["key"])),
         is_full=kind == "full",
         is_view=kind == "view",
         lookback_months=_lookback(full_name, keys.get("lookback")),
+        repetition=_repetition(full_name, keys.get("repeated")),
         query=scan(text.strip().rstrip(";")),
         checks=tuple(_checks(check_text)),
         descriptions=_descriptions(body),
@@ -182,36 +222,6 @@ def parse_model(schema: str, name: str, text: str, check_text: str = "") -> Mode
     if not model.is_full and KeyColumn("billing_month", is_nullable=False) not in model.key:
         raise ModelError(full_name, "is built by month, so its key must contain billing_month")
     return model
-
-
-def verify(models: Iterable[Model]) -> None:
-    """Prove with sqlglot that each text is one query and reads just what the scanner found; raise ModelError if not."""
-    for model in models:
-        for query in (model.query, *(check.query for check in model.checks)):
-            fault = _fault(query.text)
-            if fault:
-                raise ModelError(model.full_name, fault, hint="name each relation as schema.name after from or join")
-
-
-@cache
-def _fault(text: str) -> str | None:
-    """Return what a parser finds wrong with a text, or sees in it that the scanner does not; None if all is well."""
-    import sqlglot
-    from sqlglot import exp
-
-    try:
-        statements = sqlglot.parse(text, read="duckdb")
-    except sqlglot.errors.SqlglotError as error:
-        return f"cannot be parsed: {str(error).splitlines()[0]}"
-    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        return "must be exactly one SELECT"
-    named = {cte.alias for cte in statements[0].find_all(exp.CTE)}
-    tables = list(statements[0].find_all(exp.Table))
-    parsed = sorted(f"{table.db}.{table.name}" for table in tables if table.db)
-    stray = sorted({table.name for table in tables if not table.db} - named)
-    if stray or parsed != sorted(reference.name for reference in scan(text).references):
-        return f"reads {', '.join(stray or parsed)} in a form that the runner does not see"
-    return None
 
 
 def _models_in(directory: Traversable, schema: str) -> Iterator[Model]:
@@ -231,6 +241,8 @@ def _models_in(directory: Traversable, schema: str) -> Iterator[Model]:
 
 def _validate(model: Model, models: Mapping[str, Model]) -> None:
     """Refuse unknown relations, reads across layers and undeclared reads across months."""
+    if model.repetition is not None and not {model.repetition.start, model.repetition.over} <= model.dependencies:
+        raise ModelError(model.full_name, "is repeated over relations that it does not read")
     for name in sorted(model.dependencies):
         upstream = models.get(name)
         if name.split(".")[0] not in LAYERS[model.schema]:
@@ -282,6 +294,16 @@ def _lookback(model: str, text: str | None) -> int:
     return int(match[1])
 
 
+def _repetition(model: str, text: str | None) -> Repetition | None:
+    """Return what `core.start, once per row of settings.step` says."""
+    if text is None:
+        return None
+    match = _REPEATED.match(text)
+    if match is None:
+        raise ModelError(model, f"repeated must read `RELATION, once per row of TABLE`, not {text!r}")
+    return Repetition(start=match["start"], over=match["over"])
+
+
 def _checks(text: str) -> Iterator[Check]:
     """Yield the blocks of a check file."""
     starts = list(_CHECK_START.finditer(text))
@@ -292,11 +314,18 @@ def _checks(text: str) -> Iterator[Check]:
 
 
 def _descriptions(lines: list[str]) -> dict[str, str]:
-    """Return column -> the comment lines directly above it; a later mention of a column wins."""
+    """Return column -> the comment lines directly above it; a later mention of a column wins.
+
+    A comment inside `case ... end` or above a clause says why, and describes no column.
+    """
     found: dict[str, str] = {}
     comment: list[str] = []
     expression = ""
     for line in (line.strip() for line in lines):
+        if line.startswith("--") and _is_in_case(expression):
+            continue
+        if comment and not expression and _CLAUSE.match(line):
+            comment = []
         if line.startswith("--"):
             comment = [line.removeprefix("--").strip()] if expression else [*comment, line.removeprefix("--").strip()]
             expression = ""
@@ -312,6 +341,11 @@ def _descriptions(lines: list[str]) -> dict[str, str]:
 
 def _is_whole(expression: str) -> bool:
     """Return whether an expression has ended: at a comma outside parentheses and `case ... end`."""
+    text = _NOT_COUNTED.sub("", expression)
+    return text.count("(") == text.count(")") and text.endswith(",") and not _is_in_case(expression)
+
+
+def _is_in_case(expression: str) -> bool:
+    """Return whether a `case` has not ended yet."""
     text = _NOT_COUNTED.sub("", expression).lower()
-    closed = text.count("(") == text.count(")")
-    return closed and text.endswith(",") and len(re.findall(r"\bcase\b", text)) == len(re.findall(r"\bend\b", text))
+    return len(re.findall(r"\bcase\b", text)) != len(re.findall(r"\bend\b", text))

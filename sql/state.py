@@ -1,8 +1,8 @@
 """The state store: what people and other processes must be able to write while a night runs, and no rebuild touches.
 
-It holds runs and their problems, what was published, what each route has been told, the outbox, and the invoices that
-people entered. It is the only
-place that opens SQLite. A second process may write at the same time (WAL mode, ten seconds of patience). Every
+It holds runs and their problems, what was published, what each route has been told, the outbox, the invoices that
+people entered, what they were found to come to, the months that people closed and the waste that they dismissed. It is
+the only place that opens SQLite. A second process may write at the same time (WAL mode, ten seconds of patience). Every
 statement passes a waypoint, so that the crash tests reach each of them.
 
 `overrun` keeps runs, problems and publications through the methods below; `alerts` keeps its own tables through
@@ -12,8 +12,8 @@ statement passes a waypoint, so that the crash tests reach each of them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -59,9 +59,78 @@ _ENTERED_INVOICES = (
         invoice_id text primary key, billing_month text not null, billing_account_id text not null,
         billing_currency text not null, amount text not null, entered_at text not null) strict""",
 )
-_MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST_VERSION, _ENTERED_INVOICES)
+_INVOICE_CHECKS = (
+    """create table invoice_check (
+        check_id integer primary key, checked_at text not null, billing_month text not null, source text not null,
+        load_id text not null, billing_account_id text not null, issuer text not null, invoice_id text,
+        billing_currency text not null, invoice_lines integer not null, billed_cost text not null,
+        invoiced_cost text not null, billed_tax text not null, invoiced_tax text, tolerance text not null,
+        outcome text not null check (outcome in ('ties', 'rounding', 'differs', 'no invoice'))) strict""",
+)
+_CLOSED_MONTHS = (
+    """create table closed_month (
+        close_id integer primary key, billing_month text not null, closed_at text not null, closed_by text not null,
+        as_of text not null, is_estimate integer not null, reopened_at text, reopened_by text) strict""",
+    "create unique index closed_month_in_force on closed_month (billing_month) where reopened_at is null",
+    """create table closed_load (
+        close_id integer not null references closed_month (close_id), source text not null, load_id text not null,
+        version text not null, status text not null, complete_through text, primary key (close_id, source)) strict""",
+    """create table closed_figure (
+        close_id integer not null references closed_month (close_id), figure_number integer not null,
+        source text not null, kind text not null check (kind in ('actual', 'accrual')), provider text,
+        billing_account_id text, invoice_id text, sub_account_id text, tag_set_id text, service_name text,
+        service_category text, charge_category text, project text not null, team text not null, cost_centre text,
+        billing_currency text not null, billed_cost text not null, effective_cost text not null,
+        cost_before_credits text not null, list_cost text, charge_rows integer not null,
+        primary key (close_id, figure_number)) strict""",
+)
+_SHARED_FIGURES = (
+    "alter table closed_figure rename to earlier_closed_figure",
+    """create table closed_figure (
+        close_id integer not null references closed_month (close_id), figure_number integer not null,
+        source text not null, kind text not null check (kind in ('actual', 'shared', 'accrual')), provider text,
+        billing_account_id text, invoice_id text, sub_account_id text, tag_set_id text, service_name text,
+        service_category text, charge_category text, project text not null, team text not null, cost_centre text,
+        billing_currency text not null, billed_cost text not null, effective_cost text not null,
+        cost_before_credits text not null, list_cost text, charge_rows integer not null,
+        primary key (close_id, figure_number)) strict""",
+    "insert into closed_figure select * from earlier_closed_figure",
+    "drop table earlier_closed_figure",
+)
+"""What splits move is a kind of its own; SQLite changes no constraint of a table that is there."""
+_CLOSED_SPLITS = ("alter table closed_month add column splits_version text not null default ''",)
+_WASTE = (
+    """create table waste_dismissal (
+        dismissal_id integer primary key, finding_id text not null, dismissed_at text not null,
+        dismissed_by text not null, until text not null, reason text not null) strict""",
+    """create table waste_told (
+        audience text not null, finding_id text not null, first_found text not null, told_at text not null,
+        as_of text not null, primary key (audience, finding_id, first_found)) strict""",
+    "create table waste_reminder (audience text primary key, as_of text not null) strict",
+)
+_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST_VERSION,
+    _ENTERED_INVOICES,
+    _INVOICE_CHECKS,
+    _CLOSED_MONTHS,
+    _SHARED_FIGURES,
+    _CLOSED_SPLITS,
+    _WASTE,
+)
 STATE_VERSION = len(_MIGRATIONS)
 """`user_version` of a file that this program reads and writes; each migration raises it by one."""
+
+
+def read_foreign(path: Path, query: str) -> list[Row]:
+    """Return rows of another program's SQLite file, opened for reading only; raises ValueError where it is none."""
+    with waypoint("state", f"read {path.name}"):
+        try:
+            with closing(
+                sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+            ) as other:
+                return other.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise ValueError(f"{path.name} cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +241,11 @@ class StateStore:
         """Run one statement with bound `parameters`; returns the number of rows that it changed."""
         with waypoint("state", statement[:80]), _sqlite_errors(self.path):
             return self._connection.execute(statement, parameters).rowcount
+
+    def execute_many(self, statement: str, parameters: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each of `parameters`; only within a transaction is that all of it, or nothing."""
+        with waypoint("state", statement[:80]), _sqlite_errors(self.path):
+            self._connection.executemany(statement, parameters)
 
     def rows(self, statement: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """Return all rows of a query, or of a statement with `returning`."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -22,6 +23,16 @@ _FOREIGN_PREFIXES = (
 )  # fmt: skip
 # A proxy would carry a request for loopback, or for anywhere, out of the reach of the guard below.
 _FOREIGN_NAMES = {"ALL_PROXY", "BIGQUERY_EMULATOR_HOST", "HTTP_PROXY", "HTTPS_PROXY", "STORAGE_EMULATOR_HOST"}
+
+# A machine with other work on it is no fault of the code: no test asserts a time.
+settings.register_profile("overrun", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("overrun")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long ones: where several processes share the tests, the end is not spent in waiting for one."""
+    items.sort(key=lambda item: item.path.parent.name not in {"e2e", "property"})
 
 
 class NetworkBlocked(OSError):

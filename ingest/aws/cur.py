@@ -33,6 +33,8 @@ _GROUPS = (
     "capacityreservation",
 )
 _MAPS = ("resource_tags", "tags", "cost_category", "discount", "product")
+_MOST_LABEL_COLUMNS = 100
+"""Of which rows are joined to their combination; more take longer to plan than texts to make for each row."""
 
 FIELDS: tuple[Field, ...] = (
     Field("line_item_unblended_cost", "money", is_required=True, is_billed=True),
@@ -79,6 +81,7 @@ FIELDS: tuple[Field, ...] = (
     Field("reservation_net_effective_cost", "money"),
     Field("reservation_total_reserved_units", "number"),
     Field("reservation_unused_quantity", "number"),
+    Field("reservation_start_time", "instant"),
     Field("reservation_end_time", "instant"),
     Field("reservation_amortized_upfront_fee_for_billing_period", "money"),
     Field("reservation_net_amortized_upfront_fee_for_billing_period", "money"),
@@ -92,6 +95,8 @@ FIELDS: tuple[Field, ...] = (
     Field("savings_plan_net_savings_plan_effective_cost", "money"),
     Field("savings_plan_total_commitment_to_date", "money"),
     Field("savings_plan_used_commitment", "money"),
+    Field("savings_plan_start_time", "instant"),
+    Field("savings_plan_end_time", "instant"),
     Field("savings_plan_amortized_upfront_commitment_for_billing_period", "money"),
     Field("savings_plan_net_amortized_upfront_commitment_for_billing_period", "money"),
     Field("savings_plan_recurring_commitment_for_billing_period", "money"),
@@ -159,6 +164,15 @@ def derive(columns: Sequence[DeliveredColumn]) -> Mapping[str, str]:
         expressions |= {field: _member(named["product"], key) for field, key in _PRODUCT_KEYS.items()}
         expressions["product_vcpu"] = f"finite_number({expressions['product_vcpu']})"
     return expressions
+
+
+def label_columns(columns: Sequence[DeliveredColumn]) -> list[str]:
+    """Return the columns of tags and cost categories where they are few texts, else none."""
+    groups = tuple(group.lower() for group in (*_TAG_GROUPS, *_CATEGORY_GROUPS))
+    found = [column for column in columns if column.name.lower().startswith(groups)]
+    has_maps = any(column.name.lower() in {"resource_tags", "tags", "cost_category"} for column in columns)
+    is_simple = not has_maps and all(map(is_text, found)) and len(found) <= _MOST_LABEL_COLUMNS
+    return [column.reference for column in found] if is_simple else []
 
 
 def tag_key(name: str) -> str:
@@ -246,5 +260,7 @@ CUR = Dataset(
     recognise=recognise,
     derive=derive,
     is_amortised=True,
+    keeps_tags_apart=True,
+    label_columns=label_columns,
     is_expected=is_expected,
 )

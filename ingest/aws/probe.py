@@ -19,9 +19,8 @@ from ingest.aws.walk import Tree, is_hidden, open_tree
 from ingest.errors import NoIdentity, SourceChanged, SourceUnreadable
 from ingest.fetching import Broken
 from ingest.finding import Finding, Level
-from ingest.source import AwsAccess, Patience, S3Location, SourceSettings
+from ingest.source import HASTE, AwsAccess, S3Location, SourceSettings
 
-PATIENCE = Patience(connect_seconds=3, read_seconds=10, attempts=2)
 _ACCOUNT = re.compile(r"\d{12}")
 _MONTH = re.compile(
     r"/(?:billing_period=(\d{4})-(\d{2})|(\d{4})(\d{2})\d{2}-\d{8}|year=(\d{4})/month=(\d{1,2}))/", re.I
@@ -34,7 +33,7 @@ def probe_source(source: SourceSettings) -> list[Finding]:
 
     Sends a handful of requests, and one LIST for each folder on the way to the manifests. Raises nothing of AWS.
     """
-    hasty = replace(source, access=replace(source.access, patience=PATIENCE))
+    hasty = replace(source, access=replace(source.access, patience=HASTE))
     probe = _Probe(source=hasty)
     if probe.has_identity():
         if isinstance(source.location, S3Location):

@@ -79,6 +79,7 @@ FOCUS = Dataset(
     month='coalesce("BillingPeriodStart", "ChargePeriodStart")',
     recognise=recognise,
     nested=NESTED,
+    is_ndjson_bound=True,
     null_text="NULL",
     is_expected=lambda name: folded(name) in EXPECTED,
     effective_cost_state="as delivered",

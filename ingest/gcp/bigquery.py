@@ -14,8 +14,9 @@ from pathlib import Path
 
 from ingest.delivery import DeliveredFile, Delivery, Offer
 from ingest.errors import SourceUnreadable
+from ingest.gcp.bq_export import ExportTable
 from ingest.gcp.bq_fetch import Reader
-from ingest.gcp.bq_tables import ExportTable, Partition, Tables, open_tables, version_of_state
+from ingest.gcp.bq_tables import Partition, Tables, open_tables, version_of_state
 from ingest.landing import FETCHING
 from ingest.source import BigQueryLocation, SourceSettings
 from sql.files import make_directory, remove_tree

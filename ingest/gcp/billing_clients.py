@@ -1,16 +1,17 @@
 """Clients of Cloud Billing and its catalogue, made alike: credentials, retries, timeouts and pages.
 
-Credentials are found by Google's own chain (GOOGLE_APPLICATION_CREDENTIALS, gcloud's, the machine's service account).
-An endpoint of this machine is asked in plain gRPC and without any. Google's libraries are imported when the first
-client is made.
+An endpoint of this machine is asked in plain gRPC and without credentials. Google's libraries are imported when the
+first client is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from ingest.errors import SourceUnreadable
+from ingest.gcp.credentials import find_credentials
 from ingest.source import BillingAccess
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_PAGES = 2000
 """Pages that are read of one list at most: an answer without an end is none."""
-_SCOPES = ("https://www.googleapis.com/auth/cloud-billing.readonly",)
+_SCOPE = "https://www.googleapis.com/auth/cloud-billing.readonly"
 _ATTEMPT_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 30.0
 
@@ -35,33 +36,35 @@ class CallOptions(TypedDict):
 
 
 def billing_client(access: BillingAccess) -> CloudBillingClient:
-    """Return a client of Cloud Billing, to be closed; raises the errors of google.auth where nothing authenticates."""
+    """Return a client of Cloud Billing, to be closed; raises NoIdentity and the errors of google.auth."""
     from google.cloud.billing_v1 import CloudBillingClient
     from google.cloud.billing_v1.services.cloud_billing.transports import CloudBillingGrpcTransport
 
     if access.endpoint is None:
-        return CloudBillingClient(credentials=_credentials(), client_info=_client_info())
+        return CloudBillingClient(credentials=_credentials(access), client_info=_client_info())
     import grpc
 
     return CloudBillingClient(transport=CloudBillingGrpcTransport(channel=grpc.insecure_channel(access.endpoint)))
 
 
 def catalogue_client(access: BillingAccess) -> CloudCatalogClient:
-    """Return a client of the catalogue, to be closed; raises the errors of google.auth where nothing authenticates."""
+    """Return a client of the catalogue, to be closed; raises NoIdentity and the errors of google.auth."""
     from google.cloud.billing_v1 import CloudCatalogClient
     from google.cloud.billing_v1.services.cloud_catalog.transports import CloudCatalogGrpcTransport
 
     if access.endpoint is None:
-        return CloudCatalogClient(credentials=_credentials(), client_info=_client_info())
+        return CloudCatalogClient(credentials=_credentials(access), client_info=_client_info())
     import grpc
 
     return CloudCatalogClient(transport=CloudCatalogGrpcTransport(channel=grpc.insecure_channel(access.endpoint)))
 
 
-def _credentials() -> Credentials:
-    import google.auth
+def _credentials(access: BillingAccess) -> Credentials:
+    """Return who asks, renewed: gRPC tells a renewal that is refused as a service that does not answer."""
+    from google.auth.transport.requests import Request
 
-    credentials, _ = google.auth.default(scopes=_SCOPES)
+    credentials = find_credentials(access.credentials, _SCOPE)
+    credentials.refresh(partial(Request(), timeout=_attempt_seconds(access)))  # type: ignore[no-untyped-call]
     return credentials
 
 
@@ -82,7 +85,12 @@ def call_options(access: BillingAccess) -> CallOptions:
         maximum=_LONGEST_WAIT_SECONDS,
         timeout=access.retry_seconds,
     )
-    return {"retry": retry, "timeout": min(_ATTEMPT_SECONDS, access.retry_seconds)}
+    return {"retry": retry, "timeout": _attempt_seconds(access)}
+
+
+def _attempt_seconds(access: BillingAccess) -> float:
+    """Return how long one answer is waited for."""
+    return min(_ATTEMPT_SECONDS, access.retry_seconds)
 
 
 def bounded(pages: Iterable[T]) -> Iterator[T]:

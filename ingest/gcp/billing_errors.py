@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.errors import SourceDenied, SourceUnreadable
+from ingest.gcp.credentials import identity_error, scope_error
 from ingest.source import BillingAccess
 
 if TYPE_CHECKING:
@@ -50,24 +51,13 @@ def billing_errors(request: Request) -> Iterator[None]:
 def explained(error: Exception, request: Request) -> SourceUnreadable:
     """Return the refusal of `request` as the error of this layer: one distinct text for each thing to mend."""
     from google.api_core.exceptions import GoogleAPICallError, RetryError
-    from google.auth.exceptions import DefaultCredentialsError, TransportError
 
     if isinstance(error, RetryError) and isinstance(error.cause, Exception):
         return explained(error.cause, request)
-    if isinstance(error, GoogleAPICallError):
-        return _refused(error, request)
-    if isinstance(error, DefaultCredentialsError):
-        return SourceUnreadable(
-            "there are no Google Cloud credentials",
-            hint="let the night run as a service account of its machine, or set GOOGLE_APPLICATION_CREDENTIALS for its"
-            " user",
-        )
-    if isinstance(error, TransportError):
-        return _unreached(request)
-    return SourceUnreadable(
-        "the Google Cloud credentials cannot be renewed",
-        hint="sign in again (gcloud auth application-default login), or give the night a service account",
-    )
+    about_asker = identity_error(error) or scope_error(error, "Cloud Billing")
+    if about_asker is not None:
+        return about_asker
+    return _refused(error, request) if isinstance(error, GoogleAPICallError) else _unreached(request)
 
 
 def _refused(error: GoogleAPICallError, request: Request) -> SourceUnreadable:
@@ -105,20 +95,6 @@ def _disabled(_request: Request) -> SourceUnreadable:
     )
 
 
-def _out_of_scope(_request: Request) -> SourceUnreadable:
-    return SourceDenied(
-        "the scopes of the Google Cloud credentials leave Cloud Billing out",
-        hint="give the machine the scope cloud-platform, and let roles say what is allowed",
-    )
-
-
-def _unknown(_request: Request) -> SourceUnreadable:
-    return SourceUnreadable(
-        "Google Cloud does not take the credentials",
-        hint="see that the service account is neither disabled nor deleted, and its key still valid",
-    )
-
-
 def _absent(request: Request) -> SourceUnreadable:
     return SourceUnreadable(
         f"there is no {request.resource}, or nothing of it may be seen",
@@ -143,12 +119,10 @@ def _unreached(request: Request) -> SourceUnreadable:
 
 _BY_REASON: dict[str, Callable[[Request], SourceUnreadable]] = {
     "SERVICE_DISABLED": _disabled,
-    "ACCESS_TOKEN_SCOPE_INSUFFICIENT": _out_of_scope,
     "RATE_LIMIT_EXCEEDED": _throttled,
 }
 _BY_STATUS: dict[str, Callable[[Request], SourceUnreadable]] = {
     "PERMISSION_DENIED": _denied,
-    "UNAUTHENTICATED": _unknown,
     "NOT_FOUND": _absent,
     "RESOURCE_EXHAUSTED": _throttled,
     "UNAVAILABLE": _unreached,

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import SourceUnreadable
 from ingest.gcp.bq_errors import data_request, explained, is_passing, session_request
+from ingest.gcp.bq_export import ExportTable
 from ingest.gcp.bq_session import asked, pause, read_client
-from ingest.gcp.bq_tables import ExportTable, Tables
+from ingest.gcp.bq_tables import Tables
+from ingest.source import BigQueryLocation
 from sql.files import file_errors, remove
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 GROUP_ROWS = 100_000
 GROUP_BYTES = 48 << 20
 """A row group is written once it has as many rows, or as many bytes of Arrow."""
+NOT_SET = "rows come by queries, slower: `storage_endpoint_url` is not set beside `endpoint_url`"
 _PAGE_ROWS = 20_000
 _READ_BYTES = 1 << 20
 
@@ -78,45 +81,22 @@ class Reader:
     ) -> tuple[pyarrow.Schema, Iterator[pyarrow.RecordBatch]] | None:
         """Return the schema and the batches of a read session, or None where the Storage API is refused."""
         import pyarrow
-        from google.api_core.exceptions import Forbidden, InvalidArgument, MethodNotImplemented
 
         client = self._storage()
         if client is None:
             return None
         try:
-            session = self._session(client, table, condition)
+            session = open_session(client, self.tables.location, table, condition)
         except SourceUnreadable as error:
-            if not isinstance(error.__cause__, Forbidden | InvalidArgument | MethodNotImplemented):
+            refusal = refusal_note(error)
+            if refusal is None:
                 raise
             self._is_refused = True
-            self._note(f"the Storage Read API is refused, so that rows come by queries, slower: {error.args[0]}")
+            self._note(refusal)
             return None
         self.tables.note_cost("READ_SESSION", int(session.estimated_total_bytes_scanned))
         schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(session.arrow_schema.serialized_schema))
         return schema, self._batches(client, table, session, schema)
-
-    def _session(self, client: BigQueryReadClient, table: ExportTable, condition: str) -> ReadSession:
-        """Open a read session of one stream, so that one file has all rows."""
-        from google.cloud.bigquery_storage_v1 import types
-
-        named, location = table.table, self.tables.location
-        wanted = types.ReadSession(
-            table=f"projects/{named.project}/datasets/{named.dataset}/tables/{named.table}",
-            data_format=types.DataFormat.ARROW,
-            read_options=types.ReadSession.TableReadOptions(row_restriction=condition),
-        )
-        parent = f"projects/{location.paying_project}"
-        return asked(
-            location,
-            session_request(location.paying_project),
-            lambda: client.create_read_session(
-                parent=parent,
-                read_session=wanted,
-                max_stream_count=1,
-                retry=None,
-                timeout=location.patience.read_seconds,
-            ),
-        )
 
     def _batches(
         self, client: BigQueryReadClient, table: ExportTable, session: ReadSession, schema: pyarrow.Schema
@@ -152,7 +132,7 @@ class Reader:
             self._client = read_client(self.tables.location)
             if self._client is None:
                 self._is_refused = True
-                self._note("rows come by queries, slower: `storage_endpoint_url` is not set beside `endpoint_url`")
+                self._note(NOT_SET)
         return None if self._is_refused else self._client
 
     def _note(self, text: str) -> None:
@@ -160,6 +140,41 @@ class Reader:
         if text not in self._noted:
             self._noted.add(text)
             self.tables.notes.append(text)
+
+
+def open_session(
+    client: BigQueryReadClient, location: BigQueryLocation, table: ExportTable, condition: str
+) -> ReadSession:
+    """Open a read session of one stream, so that one file has all rows; raises SourceUnreadable."""
+    from google.cloud.bigquery_storage_v1 import types
+
+    named = table.table
+    wanted = types.ReadSession(
+        table=f"projects/{named.project}/datasets/{named.dataset}/tables/{named.table}",
+        data_format=types.DataFormat.ARROW,
+        read_options=types.ReadSession.TableReadOptions(row_restriction=condition),
+    )
+    parent = f"projects/{location.paying_project}"
+    return asked(
+        location,
+        session_request(location.paying_project),
+        lambda: client.create_read_session(
+            parent=parent,
+            read_session=wanted,
+            max_stream_count=1,
+            retry=None,
+            timeout=location.patience.read_seconds,
+        ),
+    )
+
+
+def refusal_note(error: SourceUnreadable) -> str | None:
+    """Return that queries do instead of a session that was refused, or None where they would not do either."""
+    from google.api_core.exceptions import Forbidden, InvalidArgument, MethodNotImplemented
+
+    if not isinstance(error.__cause__, Forbidden | InvalidArgument | MethodNotImplemented):
+        return None
+    return f"the Storage Read API is refused, so that rows come by queries, slower: {error.args[0]}"
 
 
 def write_batches(path: Path, schema: pyarrow.Schema, batches: Iterator[pyarrow.RecordBatch]) -> Written:

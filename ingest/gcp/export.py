@@ -9,6 +9,7 @@ Source: Cloud Billing documentation, "Structure of the standard / detailed usage
 from __future__ import annotations
 
 from ingest.dataset import Dataset
+from ingest.errors import SourceUnreadable
 from ingest.fields import Field, folded
 
 _LIST = "JSON"
@@ -16,22 +17,20 @@ _LIST = "JSON"
 NESTED = {
     "service": "STRUCT(id VARCHAR, description VARCHAR)",
     "sku": "STRUCT(id VARCHAR, description VARCHAR)",
-    "project": (
-        "STRUCT(id VARCHAR, number VARCHAR, name VARCHAR, ancestry_numbers VARCHAR, ancestors JSON, labels JSON)"
-    ),
-    "location": "STRUCT(location VARCHAR, country VARCHAR, region VARCHAR, zone VARCHAR)",
+    "project": "STRUCT(id VARCHAR, number VARCHAR, name VARCHAR, ancestry_numbers VARCHAR, labels JSON)",
+    "location": "STRUCT(location VARCHAR, region VARCHAR, zone VARCHAR)",
     "resource": "STRUCT(name VARCHAR, global_name VARCHAR)",
     "usage": (
         "STRUCT(amount VARCHAR, unit VARCHAR, amount_in_pricing_units VARCHAR, amount_in_pricing_unit VARCHAR,"
         " pricing_unit VARCHAR)"
     ),
-    "invoice": "STRUCT(month VARCHAR, publisher_type VARCHAR)",
+    "invoice": "STRUCT(month VARCHAR)",
     "price": (
-        "STRUCT(effective_price VARCHAR, tier_start_amount VARCHAR, unit VARCHAR, pricing_unit_quantity VARCHAR,"
-        " list_price VARCHAR, effective_price_default VARCHAR, list_price_consumption_model VARCHAR)"
+        "STRUCT(effective_price VARCHAR, effective_price_default VARCHAR, list_price VARCHAR,"
+        " tier_start_amount VARCHAR)"
     ),
     "subscription": "STRUCT(instance_id VARCHAR)",
-    "consumption_model": "STRUCT(id VARCHAR, description VARCHAR)",
+    "consumption_model": "STRUCT(id VARCHAR)",
     "adjustment_info": 'STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, "type" VARCHAR)',
     "adjustmentsInfo": 'STRUCT(id VARCHAR, description VARCHAR, mode VARCHAR, "type" VARCHAR)',
     "labels": _LIST,
@@ -39,6 +38,7 @@ NESTED = {
     "tags": _LIST,
     "credits": _LIST,
 }
+"""Types of nested NDJSON columns, with the members that staging reads."""
 
 FIELDS: tuple[Field, ...] = (
     Field("cost", "money", is_required=True, is_billed=True),
@@ -58,11 +58,11 @@ FIELDS: tuple[Field, ...] = (
     Field("project.number"),
     Field("project.name"),
     Field("project.ancestry_numbers"),
-    Field("project.labels", "json"),
-    Field("labels", "json"),
-    Field("system_labels", "json"),
-    Field("tags", "json"),
-    Field("credits", "json", is_strict=True),
+    Field("project.labels", "records"),
+    Field("labels", "records"),
+    Field("system_labels", "records"),
+    Field("tags", "records"),
+    Field("credits", "records", is_strict=True, is_counted_absent=True),
     Field("location.location"),
     Field("location.region"),
     Field("location.zone"),
@@ -74,7 +74,7 @@ FIELDS: tuple[Field, ...] = (
     Field("usage.pricing_unit"),
     Field("price.effective_price", "money"),
     Field("price.list_price", "money"),
-    Field("price.tier_start_amount"),
+    Field("price.tier_start_amount", "number"),
     Field("price.effective_price_default", "money"),
     Field("cost_at_list", "money"),
     Field("cost_at_effective_price_default", "money"),
@@ -111,19 +111,30 @@ EXPECTED = frozenset(
 
 
 def recognise(names: frozenset[str]) -> str | None:
-    """Return gcp-detailed where resources are there, else gcp-standard; None where it is no billing export."""
+    """Return gcp-detailed where resources are there, else gcp-standard; None where it is no billing export.
+
+    Raises SourceUnreadable where credits are no list: a row with several stands there once for each, cost and all, or
+    has the first alone.
+    """
     if not {"cost", "usagestarttime", "billingaccountid"} <= names:
         return None
+    if "creditsamount" in names:
+        raise SourceUnreadable(
+            "credits.amount is a column, so that a row with several credits counts several times, or loses some",
+            hint="export `credits` as the list that it is, in CSV as TO_JSON_STRING(credits), without UNNEST",
+        )
     return "gcp-detailed" if "resourceglobalname" in names else "gcp-standard"
 
 
 GCP_EXPORT = Dataset(
     staging="gcp_export",
     fields=FIELDS,
-    month="coalesce(try_strptime(\"invoice.month\", '%Y%m'), usage_start_time)",
+    month='gcp_invoice_month("invoice.month", usage_start_time)',
     recognise=recognise,
     nested=NESTED,
+    is_ndjson_bound=True,
     is_amortised=True,
     spreads_fees=True,
+    keeps_tags_apart=True,
     is_expected=lambda name: folded(name) in EXPECTED,
 )

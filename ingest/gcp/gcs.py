@@ -74,9 +74,22 @@ class GcsBucket:
         # Connections stay open between requests, and are closed with the last who holds the bucket.
         weakref.finalize(self, self._client.close)
 
-    def below(self, prefix: str) -> list[GcsObject]:
-        """List every object below a prefix; what stands for a folder is none."""
-        return [item for page in self._pages(prefix) for item in map(_listed, page) if not item.key.endswith("/")]
+    def below(self, prefix: str) -> Iterator[GcsObject]:
+        """Yield every object below a prefix, page by page; what stands for a folder is none."""
+        for page in self._pages(prefix):
+            yield from (item for item in map(_listed, page) if not item.key.endswith("/"))
+
+    def files(self) -> Iterator[GcsObject]:
+        """Yield every file at the location that is not hidden, as far as it is asked for; or the one that it names."""
+        prefix = self.location.prefix
+        folder = f"{prefix}/" if prefix else ""
+        is_folder = not prefix
+        for item in self.below(folder):
+            if not _is_hidden(item.key.removeprefix(folder)):
+                is_folder = True
+                yield item
+        if not is_folder:
+            yield from (item for item in self.below(prefix) if item.key == prefix)
 
     def _pages(self, prefix: str) -> Iterator[Any]:
         """Yield the pages of a listing."""
@@ -200,12 +213,7 @@ class GcsSource(RemoteSource[GcsObject]):
 
     def loose(self) -> list[GcsObject]:
         """Return every file below the location that is not hidden, in order; or the one that it names."""
-        prefix = self.bucket.location.prefix
-        folder = f"{prefix}/" if prefix else ""
-        found = [item for item in self.bucket.below(folder) if not _is_hidden(item.key.removeprefix(folder))]
-        if not found and prefix:
-            found = [item for item in self.bucket.below(prefix) if item.key == prefix]
-        return sorted(found, key=lambda item: item.key)
+        return sorted(self.bucket.files(), key=lambda item: item.key)
 
     def fetch(self, items: Sequence[GcsObject], folder: Path) -> Mapping[str, Fetched]:
         """Return objects by key, fetched into a folder."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from ingest.errors import SourceDenied, SourceUnreadable
+from ingest.gcp.credentials import identity_error, scope_error
 from ingest.source import GcsLocation
 
-ROLE = "roles/storage.objectViewer"
+OBJECT_VIEWER = "roles/storage.objectViewer"
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _GONE = frozenset({404, 412})
-_SCOPE = ("ACCESS_TOKEN_SCOPE_INSUFFICIENT", "insufficient authentication scopes", "insufficientPermissions")
 
 
 def is_passing(error: Exception) -> bool:
@@ -47,34 +47,26 @@ def explained(error: Exception, location: GcsLocation, permission: str) -> Sourc
 
     An error that is none of Google's is raised as it is.
     """
-    from google.auth.exceptions import GoogleAuthError, RefreshError, TransportError
+    from google.auth.exceptions import TransportError
 
     code = _code(error)
     if isinstance(error, TransportError) or (code is None and is_broken(error)):
         return _unreachable(error, location)
-    if isinstance(error, RefreshError) or code == 401:
-        return SourceUnreadable(
-            "the credentials of Google Cloud have expired, or were withdrawn",
-            hint="sign in again (gcloud auth application-default login), or give the night a service account's key",
-        )
-    if isinstance(error, GoogleAuthError):
-        return SourceUnreadable("there are no usable credentials of Google Cloud", hint="check `credentials`")
+    about_asker = identity_error(error) or scope_error(error, "Cloud Storage")
+    if about_asker is not None:
+        return about_asker
     if code is None:
         raise error
-    return _refused(code, str(error), location, permission)
+    return _refused(code, location, permission)
 
 
-def _refused(code: int, text: str, location: GcsLocation, permission: str) -> SourceUnreadable:
+def _refused(code: int, location: GcsLocation, permission: str) -> SourceUnreadable:
     """Return what an answer of Cloud Storage means."""
-    if code == 403 and any(word in text for word in _SCOPE):
-        return SourceDenied(
-            "access is denied: the credentials may not be used for Cloud Storage (their scopes are too narrow)",
-            hint="give the machine the scope devstorage.read_only, or the night a service account's key",
-        )
     if code == 403:
         return SourceDenied(
             f"access is denied: {permission} on gs://{location.bucket} is missing",
-            hint=f"grant {ROLE} on the bucket {location.bucket} to who runs the night",
+            hint=f"grant {OBJECT_VIEWER} on the bucket {location.bucket} to who runs the night: overrun doctor"
+            " --print-policy gcp prints the command",
         )
     if code == 404:
         return SourceUnreadable(

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ingest.gcp.billing_errors import API
+from ingest.gcp.bq_errors import DATA_VIEWER, JOB_USER, READ_SESSION_USER
+from ingest.gcp.gcs_errors import OBJECT_VIEWER
 from ingest.gcp.projects import ROLE as BILLING_VIEWER
 from ingest.source import BigQueryLocation, GcsLocation, SourceSettings
 
 T = TypeVar("T")
-DATA_VIEWER = "roles/bigquery.dataViewer"
-JOB_USER = "roles/bigquery.jobUser"
-READ_SESSION_USER = "roles/bigquery.readSessionUser"
-OBJECT_VIEWER = "roles/storage.objectViewer"
 _PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 
 

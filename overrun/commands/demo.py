@@ -13,7 +13,7 @@ import click
 
 from overrun.exits import Exit, worst
 from overrun.options import Invocation, OverrunCommand, common_options
-from overrun.running import now, progress
+from overrun.running import progress
 
 if TYPE_CHECKING:
     from alerts.message import Message
@@ -51,7 +51,7 @@ def command(invocation: Invocation, directory: Path) -> Exit:
     from overrun.log import configure_log
 
     configure_log(invocation.verbosity)
-    result = run_demo(directory, now, progress(invocation))
+    result = run_demo(directory, progress(invocation))
     code = worst(report.exit_code for report in result.reports)
     if invocation.as_json:
         click.echo(json.dumps(_as_json(result, directory)))

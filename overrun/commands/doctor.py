@@ -88,11 +88,13 @@ def _checks(invocation: Invocation, *, is_offline: bool) -> Iterator[Check]:
     from overrun.doctor_check import doubt, failure, well
     from overrun.doctor_reach import check_channels, check_sources
     from overrun.doctor_stores import check_stores, check_versions
+    from overrun.exchange_rates import read_rates
 
     now = datetime.now(UTC)
     yield check_versions()
     try:
         config = invocation.load()
+        read_rates(config.currency)
     except ConfigError as error:
         for problem in error.problems:
             yield failure("configuration", str(problem), problem.hint or "run overrun check", Exit.USAGE)
@@ -101,7 +103,7 @@ def _checks(invocation: Invocation, *, is_offline: bool) -> Iterator[Check]:
     for warning in config.warnings:
         yield doubt("configuration", str(warning), warning.hint or "run overrun check")
     yield from check_stores(config, now)
-    yield from check_sources(config, is_offline=is_offline)
+    yield from check_sources(config, now, is_offline=is_offline)
     yield from check_channels(config, os.environ, now, is_offline=is_offline)
 
 

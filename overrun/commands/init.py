@@ -8,6 +8,7 @@ import click
 
 from overrun.exits import CommandFailed, Exit
 from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.waste_checks import check_template
 
 TEMPLATE = """\
 # Configuration of Overrun. Everything is optional; what stands behind a # is a default, or an example to fill in.
@@ -82,13 +83,28 @@ TEMPLATE = """\
 #from = "2026-01"
 #until = "2027-01"
 
+# One place that tells of runs, or of what clusters have; see docs/runs.md.
+#[[source]]
+#name = "cluster-runs"
+# slurm (files of sacct), kubernetes (files of kubectl), mlflow (a store's folder or SQLite file), runs-files (CSV or
+# parquet), or capacity (what clusters have).
+#kind = "slurm"
+#location = "exports/sacct"
+# Cluster of rows that name none.
+#cluster = "hpc"
+# Tag key whose value, on a charge, is the id of the run that it is for.
+#run_tag = "run-id"
+# Price of one accelerator for an hour, and its currency: for runs whose cost no charge tells.
+#gpu_hour_price = "2.50"
+#currency = "USD"
+
 # Exports of Google Cloud in files, which name no invoice.
 #[[source]]
 #name = "gcp-files"
 #kind = "gcp-export"
 # The folder that BigQuery exports to, in Cloud Storage.
 #location = "gs://acme-billing/export/detailed"
-# For gs://: where a service-account file stands; without it, application default credentials.
+# For gs:// and projects: where a service-account file stands; without it, application default credentials.
 #credentials = "file:/etc/overrun/reader.json"
 # Days without a change, from the 5th of the next month on, after which a month is final.
 #quiet_days = 7
@@ -115,15 +131,40 @@ TEMPLATE = """\
 #project_tags = ["project", "Project"]
 # Tag keys that name the team.
 #team_tags = ["team"]
+# Tag keys that name the environment, the workload (training, inference, experiment, monitoring, platform) and the
+# cost centre.
+#environment_tags = ["environment", "env"]
+#workload_tags = ["workload"]
+#cost_centre_tags = ["cost_centre", "cost-centre", "cost_center", "cost-center", "CostCenter"]
 # Accounts that belong to one project as a whole, after rules and tags found nothing.
 #accounts = { "111111111111" = "vision" }
 
-# A rule sets project, team or both; the first match for each wins. Conditions are ANDed, a list is any of its globs.
+# A rule sets project, team, environment, workload or cost_centre; the first match for each wins. Conditions are ANDed,
+# a list is any of its globs.
 # Globs are case-sensitive and cover the whole value; * is any text, ? any one character. Tag keys are exact.
 #[[attribution.rule]]
 #project = "vision"
 #team = "vision"
 #match = { tag = { project = ["vision*", "detector"] }, account = "2222*" }
+# What a rule sets may be taken from a tag, and the rule in force for some billing months only. These are the other
+# conditions that there are.
+#[[attribution.rule]]
+#project = "{tag:app|lower}"
+#environment = "research"
+#workload = "training"
+#cost_centre = "4711"
+#from = "2026-10"
+#until = "2027-01"
+#[attribution.rule.match]
+#account_name = "research-*"
+#account_tag = { unit = "research" }
+#cost_category = { Unit = "research" }
+#billing_account = "999999999999"
+#provider = "AWS"
+#service = ["Amazon SageMaker*", "Amazon Elastic Compute Cloud*"]
+#region = "eu-*"
+#charge_category = "Usage"
+#resource = "*training*"
 
 [prices]
 # Whether to ask Google's Cloud Billing catalogue for prices of GPUs, TPUs, processors and memory, once a day.
@@ -134,6 +175,84 @@ TEMPLATE = """\
 #currency = "USD"
 # HOST:PORT on this machine that the catalogue is asked at, without credentials; for tests.
 #gcp_endpoint = "127.0.0.1:9070"
+
+# Who owns projects: team, cost centre and ledger account, by billing month. Repeat it for more.
+#[[owner]]
+#projects = ["vision"]
+#team = "vision"
+#cost_centre = "4711"
+#gl_account = "620100"
+#from = "2026-10"
+#until = "2027-10"
+
+# Costs that others bear: support, taxes, shared clusters, what nothing used of a commitment. Splits are gone through in
+# order, after attribution. Repeat it for more.
+#[[split]]
+#name = "support"
+# Which costs are shared: globs, as below. This split goes by what the recipients cost of AWS, each month.
+#share = { provider = "AWS", service = "*Support*" }
+#by = "cost"
+#of = { provider = "AWS" }
+#over = "month"
+# What is given to: each project or each team, and which of them; without to, all with costs of their own.
+#each = "project"
+#to = ["vision", "detector*"]
+#from = "2026-10"
+#until = "2027-10"
+# These are the other conditions that there are.
+#[[split]]
+#name = "unused-commitments"
+#[split.share]
+#project = "platform"
+#team = "platform"
+#cost_centre = "4700"
+#environment = "prod"
+#workload = "platform"
+#billing_account = "999999999999"
+#service_category = "Compute"
+#charge_category = "Usage"
+#commitment_status = "Unused"
+#[split.of]
+#project = "vision"
+#team = "vision"
+#cost_centre = "4711"
+#environment = "prod"
+#workload = "training"
+#billing_account = "999999999999"
+#service = "Amazon Elastic Compute Cloud*"
+#service_category = "Compute"
+#charge_category = "Usage"
+#commitment_status = "Unused"
+# Fixed weights, in quotes; by = "even" gives all the same.
+#[[split]]
+#name = "observability"
+#share = { project = "observability" }
+#by = "weights"
+#weights = { vision = "3", detector = "1" }
+# What each used, from a CSV file with date, project and quantity.
+#[[split]]
+#name = "cluster"
+#share = { project = "shared-cluster" }
+#by = "usage"
+#usage = "gpu-hours.csv"
+
+[privacy]
+# Where the secret key of the hashes stands that take the place of names, 16 characters or more; without it, none do.
+#key = "env:OVERRUN_PRIVACY_KEY"
+# Kinds of names that are hashed: in tags that are known to hold them, and in ids of resources.
+#hash = ["user", "principal", "job-name"]
+# Globs over further tag keys, capitals aside, whose values are hashed.
+#tags = ["cost-contact"]
+
+[currency]
+# The one currency that costs are also shown in, beside what is billed; without it, none.
+#reporting_currency = "EUR"
+# CSV file of exchange rates, with the columns date,from,to,rate,source; 1 of from is worth rate of to.
+#rates = "rates.csv"
+# Which rate converts a cost: charge-day, month-end or month-average.
+#rate = "charge-day"
+# Days after its own that a rate goes on holding where none is published, as on weekends and holidays.
+#carry_days = 5
 
 # A team and the projects that it owns; a project has one team. Repeat it for more.
 #[[team]]
@@ -168,6 +287,15 @@ TEMPLATE = """\
 #[[route]]
 #channels = ["finance-mail"]
 
+# What costs money for nothing. Each check has a table with its numbers; docs/waste.md lists them.
+#[waste]
+# Waste below this a month never comes in a message of its own.
+#minimum_monthly = "20"
+# Working hours, UTC, Monday to Friday.
+#work_from = 8
+#work_until = 18
+#[waste.CHECKS]
+
 # Capacity that is paid before it is used: its cost is spread over the time that it is reserved for.
 #[[prepaid_capacity]]
 # Globs over the usage type of the fee, and over its resource id; without resource, any.
@@ -177,6 +305,22 @@ TEMPLATE = """\
 #from = "2026-10-05T11:30:00Z"
 #until = "2026-10-19T11:30:00Z"
 
+# What a machine type of AWS has of accelerators, where Overrun does not know it yet.
+#[[accelerator]]
+#instance_type = "p5.48xlarge"
+#accelerator = "H100"
+#count = 8
+
+# What a spend commitment of Google Cloud takes off the price without it, where that is not the published discount.
+#[[commitment_discount]]
+# Globs over the service and the SKU of the fee; the SKU names the term.
+#service = "Cloud SQL"
+#sku = "*1 year*"
+#discount = "30%"
+# Billing months that it is in force: from the first, until before the other.
+#from = "2026-01"
+#until = "2027-01"
+
 # A monthly limit on spend; each threshold is told once a month. Repeat it for more.
 #[[budget]]
 # Keep the id for good, since it is how a message is sent only once.
@@ -185,7 +329,7 @@ TEMPLATE = """\
 #measure = "cost"
 # Which cost: effective (commitments spread over usage), billed, or list (public prices).
 #basis = "effective"
-# What counts besides usage and purchases: any of credits, tax, refunds.
+# What counts besides usage and purchases: any of credits, tax, refunds, and shared (what splits give).
 #include = []
 # What may be spent in one period; the amount is in quotes so that it is exact.
 #limit = { amount = "180000", currency = "USD" }
@@ -195,7 +339,7 @@ TEMPLATE = """\
 #period = { every = "month" }
 # Shares of the limit, or amounts in its currency such as "150000 USD".
 #thresholds = ["80%", "100%"]
-"""
+""".replace("#[waste.CHECKS]\n", check_template())
 
 
 @click.command(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from overrun.config import Config
     from sql.warehouse import Warehouse
 
-FORMATS = ("table", "csv", "json", "parquet")
+FORMATS = ("table", "csv", "json", "parquet", "xlsx")
+_BINARY = frozenset({"parquet", "xlsx"})
 ROWS_ON_TERMINAL = 1000
 """Rows of a table that a terminal is shown without --limit."""
 _ROWS_AT_ONCE = 10_000
@@ -46,7 +47,7 @@ class Request:
         'overrun query "select project, sum(billed_cost), billing_currency from marts.monthly_cost group by all"',
         "overrun query --tables",
         "overrun query --columns marts.budget_status",
-        'overrun query "from marts.monthly_cost" --output costs.parquet',
+        'overrun query "from marts.monthly_cost" --output costs.xlsx',
         "overrun query - --format json < report.sql",
     ),
     exits=(Exit.LOCKED,),
@@ -74,10 +75,11 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> Exit:
     """Run one SELECT on the published copy.
 
-    SQL is the statement, or - to read it from stdin. It reads the tables of that copy and nothing else: no file, no
-    network. A table on a terminal or a pipe cuts cells at 80 characters; csv, json, parquet and files are whole. In
-    CSV, text that a spreadsheet would take for a formula gets an apostrophe before it; in JSON, decimals are strings,
-    so that no digit of money is lost. --json is --format json.
+    SQL is the statement, or - to read it from stdin; tables of marts and focus need no schema before their name. It
+    reads the tables of that copy and nothing else: no file, no network. A table on a terminal or a pipe cuts cells at
+    80 characters; csv, json, parquet and files are whole. In CSV, text that a spreadsheet would take for a formula gets
+    an apostrophe before it; in xlsx it is marked as text, and numbers keep 15 digits, as everywhere in Excel. In JSON,
+    decimals are strings, so that no digit of money is lost. --json is --format json.
     """
     chosen = _chosen_format(format_name, output, is_json=invocation.as_json)
     text, parameters = _asked(sql, tables=tables, columns=columns)
@@ -96,8 +98,8 @@ def _chosen_format(named: str | None, output: Path | None, *, is_json: bool) -> 
         )
     by_ending = output.suffix.lower().removeprefix(".") if output is not None else ""
     chosen = "json" if is_json else named or (by_ending if by_ending in FORMATS else "table")
-    if chosen == "parquet" and output is None:
-        raise CommandFailed("parquet is not for a terminal or a pipe", code=Exit.USAGE, hint="add --output FILE")
+    if chosen in _BINARY and output is None:
+        raise CommandFailed(f"{chosen} is not for a terminal or a pipe", code=Exit.USAGE, hint="add --output FILE")
     return chosen
 
 
@@ -143,6 +145,8 @@ def _answer(warehouse: Warehouse, request: Request, is_over: Event) -> None:
             temporary.touch()
             if request.format == "parquet":
                 _write_parquet(warehouse, request, temporary)
+            elif request.format == "xlsx":
+                _write_xlsx(warehouse.execute(request.select, request.parameters), request, temporary, is_over)
             else:
                 with temporary.open("w", encoding="utf-8", newline="") as stream:
                     _write(warehouse.execute(request.select, request.parameters), request, stream, is_over)
@@ -158,6 +162,16 @@ def _write_parquet(warehouse: Warehouse, request: Request, file: Path) -> None:
     limit = "" if request.limit is None else f" limit {request.limit}"
     target = f"{literal(str(file))} (format parquet, use_tmp_file false)"
     warehouse.execute(f"copy (from ({request.select}\n){limit}) to {target}", request.parameters)
+
+
+def _write_xlsx(cursor: duckdb.DuckDBPyConnection, request: Request, file: Path, is_over: Event) -> None:
+    """Write what a cursor gives as a workbook, and tell where texts did not fit."""
+    from overrun.query_sheet import TEXT_OF_CELL, write_sheet
+
+    columns = [str(column[0]) for column in cursor.description or []]
+    cut = write_sheet(columns, islice(_fetched(cursor, is_over), request.limit), file)
+    if cut:
+        click.echo(f"{cut} texts were cut at {TEXT_OF_CELL:,} characters, all that a cell of Excel holds", err=True)
 
 
 def _write(cursor: duckdb.DuckDBPyConnection, request: Request, stream: TextIO, is_over: Event) -> None:

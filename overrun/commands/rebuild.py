@@ -19,13 +19,15 @@ def command(invocation: Invocation) -> Exit:
     Totals must equal those of the ledger; until they do, the old warehouse stands. Months whose landed files were
     removed are copied from it. Nothing that people decided (state.sqlite) is touched.
     """
+    from ingest.privacy import resolve_privacy
     from ingest.rebuild import rebuild
     from overrun.night import build_step, open_warehouse, publish_step, run
 
     config = invocation.load()
     options = run_options(invocation, os.environ, now())
     with run(config, "rebuild", options) as step:
-        made = rebuild(config.warehouse, config.sources, config.landing, options.now, options.say)
+        privacy = resolve_privacy(config.privacy, options.environ)
+        made = rebuild(config.warehouse, config.sources, config.landing, options.now, options.say, privacy)
         with open_warehouse(step) as warehouse:
             build_step(step, warehouse)
         publish_step(step)

@@ -1,10 +1,13 @@
-"""`overrun reconcile`: what is loaded of a source against what AWS Cost Explorer, or invoices of GCP, say."""
+"""`overrun reconcile`: what is loaded against what AWS Cost Explorer, invoices of GCP, or a file of invoices say."""
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from overrun.exits import CommandFailed, Exit
+from overrun.exits import CommandFailed, Exit, worst
 from overrun.options import Invocation, OverrunCommand, common_options
 
 if TYPE_CHECKING:
@@ -21,25 +24,38 @@ if TYPE_CHECKING:
     from overrun.config import Config
     from overrun.invoices import Invoice
 
+_TYPED = re.compile(r"\s*\d{4}-?\d{2}\s")
+"""How a typed total begins: with its month."""
+
 
 @click.command(
     "reconcile",
     cls=OverrunCommand,
     examples=(
+        "overrun reconcile",
+        "overrun reconcile --invoice invoices.csv",
         "overrun reconcile aws-main --month 2026-10 --all",
-        "overrun reconcile gcp-main --invoices invoices.csv",
+        "overrun reconcile gcp-main --invoices totals.csv",
         'overrun reconcile gcp-main --invoice "202610 01ABCD-2345EF-6789AB 1234.56 USD 5012345678"',
     ),
     exits=(Exit.FINDINGS, Exit.SOURCE, Exit.LOCKED),
 )
-@click.argument("source")
+@click.argument("source", required=False)
 @click.option(
     "--month",
-    type=click.DateTime(["%Y-%m"]),
+    type=click.DateTime(["%Y-%m", "%Y%m"]),
     metavar="MONTH",
-    help="Month to compare, YYYY-MM; default the last that is loaded, of GCP the last of them that has ended.",
+    help="Month to compare, YYYY-MM or YYYYMM; default the last that is loaded, of GCP the last that has ended.",
 )
 @click.option("--all", "shows_all", is_flag=True, help="AWS: show the lines that tie, too.")
+@click.option(
+    "--invoice",
+    "typed",
+    multiple=True,
+    metavar="FILE|TEXT",
+    help="Compare a CSV file of invoices of any provider: billing_month, billing_account_id, issuer, invoice_id,"
+    ' currency, total, tax. GCP also: keep one total, "YYYYMM ACCOUNT AMOUNT CURRENCY [ID]". Repeat it for more.',
+)
 @click.option(
     "--invoices",
     "file",
@@ -47,24 +63,21 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="GCP: keep the invoice totals of a CSV file: month, billing account, invoice id, currency, amount.",
 )
-@click.option(
-    "--invoice",
-    "typed",
-    multiple=True,
-    metavar="TEXT",
-    help='GCP: keep one invoice total: "YYYYMM ACCOUNT AMOUNT CURRENCY [ID]". Repeat it for more.',
-)
 @click.option("--list", "lists", is_flag=True, help="GCP: show the invoices that are kept, of every source.")
 @click.option("--remove", "removed", multiple=True, metavar="ID", help="GCP: forget a kept invoice.")
 @common_options
 def command(
     invocation: Invocation,
-    source: str,
+    source: str | None,
     month: datetime | None,
     shows_all: bool,
     **invoices: Any,  # noqa: ANN401 - the fields of InvoiceOptions
 ) -> Exit:
-    """Compare what is loaded of a source with what its provider says.
+    """Compare what is loaded of SOURCE, or of every source, with what its provider says.
+
+    With a file of invoices: each by its invoice id, else by account, issuer and month. Up to 0.01, and 0.005 for each
+    line of the file, is rounding. What it came to is kept, and marts.invoice_reconciliation has all of it after the
+    next build.
 
     AWS: with Cost Explorer, by account, line item type and metric, with the source's own credentials, which need
     ce:GetCostAndUsage. Each page of the answer costs 0.01 USD; mostly it is one.
@@ -78,17 +91,18 @@ def command(
     """
     given = InvoiceOptions(**invoices)
     config = invocation.load()
-    settings = _source(config, source)
     chosen = None if month is None else month.date()
-    if settings.kind.startswith("gcp-"):
-        return _reconcile_invoices(invocation, config, source, chosen, given)
+    if given.files:
+        return _reconcile_file(invocation, config, source, chosen, given)
+    if source is not None:
+        return _reconcile_source(invocation, config, source, Choice(month=chosen, shows_all=shows_all, given=given))
     if given != InvoiceOptions():
         raise CommandFailed(
-            f"source {source} is of AWS, and no invoices are kept of it",
+            "these invoices need a source",
             code=Exit.USAGE,
-            hint="its charges name their invoices; leave out --invoice, --invoices, --list and --remove",
+            hint="name it: overrun reconcile gcp-main ...; a file of any source is given by --invoice FILE",
         )
-    return _reconcile_cost_explorer(invocation, config, settings, chosen, shows_all=shows_all)
+    return _reconcile_all(invocation, config, Choice(month=chosen, shows_all=shows_all, given=given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +113,108 @@ class InvoiceOptions:
     typed: tuple[str, ...] = ()
     lists: bool = False
     removed: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> list[Path]:
+        """What of --invoice names files: whatever does not begin like a typed total, or is there as a file."""
+        return [Path(text) for text in self.typed if not _TYPED.match(text) or Path(text).is_file()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a source is compared."""
+
+    month: date | None
+    shows_all: bool
+    given: InvoiceOptions
+
+
+def _reconcile_source(invocation: Invocation, config: Config, source: str, choice: Choice) -> Exit:
+    settings = _source(config, source)
+    if settings.kind.startswith("gcp-"):
+        return _reconcile_invoices(invocation, config, source, choice.month, choice.given)
+    if choice.given != InvoiceOptions():
+        raise CommandFailed(
+            f"source {source} is of AWS, and no invoices are kept of it",
+            code=Exit.USAGE,
+            hint="leave out --invoices, --list and --remove; --invoice FILE compares a file of its invoices",
+        )
+    return _reconcile_cost_explorer(invocation, config, settings, choice.month, shows_all=choice.shows_all)
+
+
+def _reconcile_all(invocation: Invocation, config: Config, choice: Choice) -> Exit:
+    """Reconcile each source of AWS and GCP; one that cannot be compared does not stop the others."""
+    from overrun.reconcile_show import SCHEMA_VERSION
+
+    codes: list[int] = []
+    told: list[str] = []
+    for source in config.sources:
+        if source.kind == "aws-export" or source.kind.startswith("gcp-"):
+            held = io.StringIO()
+            with redirect_stdout(held):
+                codes.append(_outcome(invocation, config, source.name, choice))
+            told.append(held.getvalue().rstrip())
+    if not told:
+        raise CommandFailed(
+            "no source of AWS or GCP is configured",
+            code=Exit.USAGE,
+            hint="compare others with a file of invoices: overrun reconcile --invoice FILE",
+        )
+    if invocation.as_json:
+        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "sources": [json.loads(text) for text in told]}))
+    else:
+        click.echo("\n\n".join(told))
+    return worst(codes)
+
+
+def _outcome(invocation: Invocation, config: Config, source: str, choice: Choice) -> Exit:
+    """Reconcile one of several sources; why one cannot be is told in its place."""
+    from overrun.exits import code_of
+    from overrun.redaction import without_secrets
+    from sql.text import visible
+
+    try:
+        return _reconcile_source(invocation, config, source, choice)
+    except Exception as error:
+        code = code_of(error)
+        if code is None:
+            raise
+        message, hint = without_secrets(str(error)), getattr(error, "hint", None)
+        if invocation.as_json:
+            click.echo(json.dumps({"source": source, "error": message, "hint": hint}))
+        else:
+            click.echo(visible(f"{source}: not compared: {message}"))
+            click.echo(f"hint: {visible(hint)}" if hint else "")
+        return code
+
+
+def _reconcile_file(
+    invocation: Invocation, config: Config, source: str | None, month: date | None, given: InvoiceOptions
+) -> Exit:
+    """Compare a file of invoices with the charges of one source or all, and keep what it came to."""
+    from overrun.invoice_checks import keep_checks
+    from overrun.invoice_file import read_invoice_file, refuse
+    from overrun.reconcile_invoices import compare, report_of
+    from overrun.reconcile_read import read_accounts, read_charges
+    from overrun.reconcile_show import show
+    from sql.files import make_directory
+    from sql.state import StateStore
+
+    if len(given.typed) != 1 or given.file is not None or given.lists or given.removed:
+        raise CommandFailed("a file of invoices stands alone", code=Exit.USAGE, hint="run the command once for each")
+    if source is not None:
+        _source(config, source, is_any_kind=True)
+    (file,) = given.files
+    lines = [line for line in read_invoice_file(file) if month is None or line.month == month]
+    if not lines:
+        raise CommandFailed(f"{file} has no invoices of {month:%Y-%m}", code=Exit.USAGE, hint="leave out --month")
+    charges = read_charges(config.publish, {line.month for line in lines}, source)
+    compared = compare(lines, charges, read_accounts(config.publish, source))
+    refuse(file, compared.problems)
+    make_directory(config.state.parent)
+    with StateStore.open(config.state) as state:
+        keep_checks(state, compared.comparisons, now=datetime.now(UTC))
+    return show(report_of(compared.comparisons, file.name), sys.stdout, as_json=invocation.as_json)
 
 
 def _reconcile_cost_explorer(
@@ -235,7 +351,7 @@ def _show_invoices(config: Config, removed: tuple[str, ...], *, as_json: bool) -
     return Exit.DONE
 
 
-def _source(config: Config, name: str) -> SourceSettings:
+def _source(config: Config, name: str, *, is_any_kind: bool = False) -> SourceSettings:
     """Return the configured source; raises CommandFailed where there is none, or where it is of neither provider."""
     from overrun.config_problems import nearest
 
@@ -247,11 +363,12 @@ def _source(config: Config, name: str) -> SourceSettings:
             code=Exit.USAGE,
             hint=f"did you mean {near}?" if near else "overrun status lists the sources",
         )
-    if by_name[name].kind != "aws-export" and not by_name[name].kind.startswith("gcp-"):
+    kind = by_name[name].kind
+    if not is_any_kind and kind != "aws-export" and not kind.startswith("gcp-"):
         raise CommandFailed(
             f"source {name} is of neither AWS nor GCP",
             code=Exit.USAGE,
-            hint="an export of AWS is compared with Cost Explorer, one of GCP with invoices; others with nothing",
+            hint="an export of AWS is compared with Cost Explorer, one of GCP with invoices; any by --invoice FILE",
         )
     return by_name[name]
 

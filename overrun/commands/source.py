@@ -13,7 +13,7 @@ from overrun.running import now, print_report, run_options
 
 @click.group("source", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Drop the charges of a source that is configured no more."""
+    """Drop the charges or runs of a source that is configured no more."""
 
 
 @command.command(
@@ -22,17 +22,18 @@ def command() -> None:
 @click.argument("name")
 @common_options
 def drop(invocation: Invocation, name: str) -> Exit:
-    """Drop every charge and landed file of the source NAME, build and publish.
+    """Drop every charge, run and landed file of the source NAME, build and publish.
 
     Only a source that the configuration names no more can be dropped: one that it names would be loaded again. The
     ledger keeps what was loaded when.
     """
     from ingest.drop import drop_source
+    from ingest.usage.kept import drop_usage
     from overrun.night import build_step, open_warehouse, publish_step, run
     from sql.files import remove_tree
 
     config = invocation.load()
-    if name in {source.name for source in config.sources}:
+    if name in {*(source.name for source in config.sources), *(source.name for source in config.run_sources)}:
         raise CommandFailed(
             f"source {name} is configured, so the next night would load it again",
             code=Exit.USAGE,
@@ -41,13 +42,15 @@ def drop(invocation: Invocation, name: str) -> Exit:
     with run(config, "source drop", run_options(invocation, os.environ, now())) as step:
         with open_warehouse(step) as warehouse:
             dropped = drop_source(warehouse, name)
-            if not dropped:
+            files = drop_usage(warehouse, name)
+            if not dropped and not files:
                 raise CommandFailed(
-                    f"no charges of a source {name}", code=Exit.USAGE, hint="overrun status lists the sources"
+                    f"no charges or runs of a source {name}", code=Exit.USAGE, hint="overrun status lists the sources"
                 )
             build_step(step, warehouse)
         remove_tree(config.landing / name)
         publish_step(step)
-    click.echo(f"dropped: {dropped} months of {name}", err=invocation.as_json)
+    what = f"{dropped} months" if dropped else f"runs from {files} files"
+    click.echo(f"dropped: {what} of {name}", err=invocation.as_json)
     print_report(step.report, invocation)
     return step.report.exit_code

@@ -66,6 +66,21 @@ select * from (values
     ('segmenter-live', '222222222222', 'segmenter', 'vision', 3)
 ) as given (endpoint, account_id, project, team, instances);
 
+-- Gigabytes a day into endpoints; segmenter-live has been forgotten, and nothing asks it any more.
+create or replace table endpoint_traffic as
+select * from (values ('chat-assistant-prod', 6.0), ('ranker-prod', 2.5)) as given (endpoint, gb);
+
+-- What nobody uses: hours are charged and nothing else.
+create or replace table idle_thing as
+select * from (values
+    ('nat-0b7e5d2c9a1f43680', '444444444444', 'grasping', 'robotics', 'NatGateway-Hours', 'NatGateway', 0.045,
+        '$0.045 per NAT Gateway Hour', 'NAT Gateway'),
+    ('eipalloc-04c19de0b7a6f5238', '444444444444', 'grasping', 'robotics', 'PublicIPv4:IdleAddress',
+        'AllocateAddressVPC', 0.005, '$0.005 per idle public IPv4 address per hour', 'IP Address')
+) as given (
+    resource_id, account_id, project, team, usage_type, operation, rate, description, product_family
+);
+
 -- Bedrock: thousands of tokens a working day.
 create or replace table token_stream as
 select * from (values

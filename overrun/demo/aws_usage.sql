@@ -107,6 +107,26 @@ cross join usage_day;
 
 insert into meter_day by name
 select
+    day, account_id, 'AmazonSageMaker' as product_code, 'AmazonSageMaker' as service_code,
+    'Amazon SageMaker' as service_name, 'USE1-Hst:Data-Bytes-In' as usage_type, 'InvokeEndpoint' as operation,
+    format('arn:aws:sagemaker:us-east-1:{}:endpoint/{}', account_id, endpoint) as resource_id,
+    round(gb * (0.8 + 0.4 * noise(concat_ws('/', 'traffic', endpoint, day))), 6) as amount, 0.016 as rate, 'GB' as unit,
+    '$0.016 per GB for Endpoint Data IN in US East (N. Virginia)' as description,
+    'ML Instance' as product_family, project, team, 'production' as environment, 'demand' as purchase
+from endpoint
+join endpoint_traffic using (endpoint)
+cross join usage_day;
+
+insert into meter_day by name
+select
+    day, account_id, 'AmazonEC2' as product_code, 'AmazonEC2' as service_code,
+    'Amazon Elastic Compute Cloud' as service_name, usage_type, operation, resource_id, 24.0 as amount, rate,
+    'Hrs' as unit, description, product_family, project, team, 'development' as environment, 'demand' as purchase
+from idle_thing
+cross join usage_day;
+
+insert into meter_day by name
+select
     day, account_id, 'AmazonBedrock' as product_code, 'AmazonBedrock' as service_code,
     'Amazon Bedrock' as service_name,
     format('USE1-Claude3.5Sonnet-{}-tokens', direction) as usage_type, 'InvokeModelStreamingInference' as operation,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MARKER = ".overrun-demo"
 NIGHTS = (date(2026, 11, 19), date(2026, 11, 20))
 """Mornings on which the providers delivered, each with its night."""
+_AT = time(3, 0, tzinfo=UTC)
+"""When a night runs: what a month was when it was loaded follows from this, so the demo is the same on any day."""
 
 QUERIES: tuple[tuple[str, str], ...] = (
     (
@@ -94,7 +96,7 @@ class DemoResult:
         return [queued.message for queued in self.reports[night].queued]
 
 
-def run_demo(folder: Path, now: Callable[[], datetime], say: Say) -> DemoResult:
+def run_demo(folder: Path, say: Say) -> DemoResult:
     """Make the demo anew in `folder` and run both nights; raises CommandFailed where the folder is not ours."""
     clear(folder)
     make_directory(folder)
@@ -107,7 +109,9 @@ def run_demo(folder: Path, now: Callable[[], datetime], say: Say) -> DemoResult:
         say(f"writing what both providers delivered by {as_of}")
         write_exports(folder / EXPORTS, as_of)
         say(f"the night of {as_of}")
-        reports.append(run_night(config, NightOptions(as_of=as_of, now=now(), environ={}, say=say)))
+        reports.append(
+            run_night(config, NightOptions(as_of=as_of, now=datetime.combine(as_of, _AT), environ={}, say=say))
+        )
     with open_copy(config.publish) as warehouse:
         projects, budgets = warehouse.rows(_PROJECTS), warehouse.rows(_BUDGETS)
     return DemoResult(config=config, reports=tuple(reports), projects=projects, budgets=budgets)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from sql.warehouse import Row
 from tests.fakes.crash import Forker, Ran
 from tests.fakes.nights import AWS, BUDGET, TEAMS, House, aws_lines, differences, house, tables
 
@@ -18,24 +20,32 @@ pytestmark = pytest.mark.e2e
 FIRST, SECOND = "2026-10-24", "2026-11-20"
 PHASES = {
     "landing": ("before file copy ml-cur2", "after file copy ml-cur2"),
-    "loading": ("before sql create or replace table parts", "after sql commit"),
+    "loading": ("before sql create table parts", "after sql commit"),
     "building": ("before sql delete from settings", "before file copy warehouse"),
     "publishing": ("before file copy warehouse", "after file copy warehouse"),
 }
 """Where each begins and ends: the disk is full in between."""
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """Return the root of a small file system of its own, or skip."""
-    root = tmp_path / "disk"
+@contextmanager
+def small_disk(root: Path) -> Iterator[Path]:
+    """Mount a small file system of its own at `root`, or skip."""
     root.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(root)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(root)]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode:
         pytest.skip(f"a small file system needs root and mount ({made.stderr.strip()})")
-    yield root
-    subprocess.run(["umount", str(root)], check=True)
+    try:
+        yield root
+    finally:
+        subprocess.run(["umount", str(root)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Return the root of a small file system of its own, or skip."""
+    with small_disk(tmp_path / "disk") as root:
+        yield root
 
 
 def free_bytes(root: Path) -> int:
@@ -65,20 +75,35 @@ def on_disk(place: House, disk: Path, output: Path) -> House:
     return moved
 
 
-def room_needed(place: House, disk: Path, output: Path, phase: str) -> int:
-    """Return the room with which a night gets half through a phase, measured on a night that has enough."""
-    start, end = PHASES[phase]
-    whole = on_disk(place, disk, output)
-    before = free_bytes(disk)
+@pytest.fixture(scope="module")
+def rooms(prepared: House, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """Return the room with which a night gets half through each phase, measured on a night that has enough."""
+    folder = tmp_path_factory.mktemp("measured")
     used: list[tuple[str, int]] = []
-    run = whole.stopped("nightly", "--as-of", SECOND, at=(start, end))
-    while run.code is None:
-        used.append((str(run.edges[-1]), before - free_bytes(disk)))
-        run = whole.forker.resume(run)
+    with small_disk(folder / "disk") as disk:
+        whole = on_disk(prepared, disk, folder / "output")
+        before = free_bytes(disk)
+        run = whole.stopped("nightly", "--as-of", SECOND, at=tuple(edge for ends in PHASES.values() for edge in ends))
+        while run.code is None:
+            used.append((str(run.edges[-1]), before - free_bytes(disk)))
+            run = whole.forker.resume(run)
+        assert run.code == 0
+    return {phase: half_way(used, *ends) for phase, ends in PHASES.items()}
+
+
+def half_way(used: Sequence[tuple[str, int]], start: str, end: str) -> int:
+    """Return what is used half way between the first edge like `start` and the next one like `end`."""
     first = next(number for number, (edge, _) in enumerate(used) if edge.startswith(start))
     until = next(size for edge, size in used[first:] if edge.startswith(end))
-    subprocess.run(["rm", "-rf", str(whole.folder)], check=True)
     return (used[first][1] + until) // 2
+
+
+@pytest.fixture(scope="module")
+def undisturbed(prepared: House, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Row]]:
+    """Return what the next night leaves when it has room."""
+    place = prepared.moved(tmp_path_factory.mktemp("undisturbed") / "house")
+    place.night(SECOND)
+    return {"finance": tables(place.finance), "warehouse": tables(place.warehouse)}
 
 
 def assert_clear(ran: Ran, code: int, clause: str) -> None:
@@ -91,22 +116,26 @@ def assert_clear(ran: Ran, code: int, clause: str) -> None:
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_full_disk_leaves_the_last_good_data(disk: Path, prepared: House, tmp_path: Path, phase: str) -> None:
-    room = room_needed(prepared, disk, tmp_path / "measured", phase)
+def test_a_full_disk_leaves_the_last_good_data(
+    disk: Path,
+    prepared: House,
+    rooms: dict[str, int],
+    undisturbed: dict[str, dict[str, Row]],
+    tmp_path: Path,
+    phase: str,
+) -> None:
     place = on_disk(prepared, disk, tmp_path / "output")
     before = tables(place.finance)
     ballast = disk / "ballast"
-    ballast.write_bytes(bytes(free_bytes(disk) - room))
+    ballast.write_bytes(bytes(free_bytes(disk) - rooms[phase]))
     clause = "are free" if phase == "publishing" else "the disk is full"
     assert_clear(place.run("nightly", "--as-of", SECOND), 4, clause)
     assert differences(tables(place.finance), before) == []
 
     ballast.unlink()
     place.night(SECOND)
-    undisturbed = prepared.moved(tmp_path / "undisturbed")
-    undisturbed.night(SECOND)
-    assert differences(tables(place.finance), tables(undisturbed.finance)) == []
-    assert differences(tables(place.warehouse), tables(undisturbed.warehouse)) == []
+    assert differences(tables(place.finance), undisturbed["finance"]) == []
+    assert differences(tables(place.warehouse), undisturbed["warehouse"]) == []
     assert place.leftovers() == []
 
 

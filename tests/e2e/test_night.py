@@ -311,6 +311,12 @@ def test_a_migration_that_does_not_tie_leaves_the_old_warehouse(full: House) -> 
     assert full.leftovers() == []
 
 
+def test_what_a_killed_load_wrote_aside_is_not_published(full: House) -> None:
+    execute(full, 'create table parts."aws__2026_10__aside" as select 1 as one')
+    assert full.run("publish", "--force", "--as-of", "2026-11-21").code == 0
+    assert query(full.finance, "select table_name from duckdb_tables() where contains(table_name, 'aside')") == []
+
+
 def test_months_whose_landed_files_are_gone_are_copied(full: House) -> None:
     before = tables(full.warehouse)
     shutil.rmtree(full.folder / "landing" / "aws" / "2026-10")
@@ -329,6 +335,30 @@ def test_a_part_of_an_earlier_version_whose_landed_files_are_gone_is_copied(full
         *(f'alter table parts."aws__2026_10" drop column {column.name}' for column in STORED_COLUMNS["aws_cur"]),
     )
     shutil.rmtree(full.folder / "landing" / "aws" / "2026-10")
+    ran = full.run("rebuild", "--as-of", "2026-11-21")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert differences(tables(full.warehouse), before) == []
+
+
+def test_a_part_that_holds_tags_on_its_rows_is_copied_with_tags_apart(full: House) -> None:
+    before = tables(full.warehouse)
+    part = 'parts."gcp__2026_11"'
+    execute(
+        full,
+        'create table main.texts as from parts."gcp__2026_11__tag_texts"',
+        f'create table main.earlier as select p.* exclude (tier_start_amount), t.tags_text as "Tags",'
+        " \"SkuId\" || '/' || coalesce(cast(tier_start_amount as varchar), '0') as \"SkuPriceId\","
+        ' "BilledCost" as "x_EffectiveCostProvider", "BillingCurrency" as "PricingCurrency",'
+        ' null::decimal(38, 12) as "PricingCurrencyEffectiveCost"'
+        f' from {part} as p left join main.texts as t using ("x_TagSetId")',
+        "drop view focus.cost_and_usage",
+        'drop table parts."gcp__2026_11__tag_texts"',
+        f"drop table {part}",
+        f"create table {part} as from main.earlier",
+        "drop table main.earlier",
+        "drop table main.texts",
+    )
+    shutil.rmtree(full.folder / "landing" / "gcp" / "2026-11")
     ran = full.run("rebuild", "--as-of", "2026-11-21")
     assert (ran.code, ran.stderr) == (0, "")
     assert differences(tables(full.warehouse), before) == []

@@ -135,7 +135,7 @@ def test_months_that_were_loaded_before_a_kill_are_not_fetched_again(home: House
 
 def steps_of_fetching(edges: list[Edge]) -> list[int]:
     """Return edges from the first step under landing to the swap of the part, one of each kind."""
-    last = next(number for number, edge in enumerate(edges) if edge.detail.startswith("create or replace table parts"))
+    last = next(number for number, edge in enumerate(edges) if edge.detail.startswith("create table parts"))
     seen: dict[tuple[str, str], int] = {}
     for number, edge in enumerate(edges[:last]):
         if edge.kind == "file" and not edge.detail.startswith(("mkdir house", "fsync house")):

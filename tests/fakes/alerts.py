@@ -12,6 +12,7 @@ from alerts.errors import DeliveryFailed
 from alerts.outbox import OutboxMessage
 from alerts.settings import AlertSettings, Channel, Route, SlackWebhookChannel
 from sql.contract import ANALYSIS_TABLES, SETTINGS_TABLES
+from sql.model import load_models
 from sql.secret import SecretReference
 from sql.warehouse import Warehouse
 from sql.waypoints import waypoint
@@ -78,6 +79,8 @@ def make_warehouse(rows: Sequence[BudgetRow], scopes: Sequence[tuple[str, str, s
     )
     for table in (*SETTINGS_TABLES, *ANALYSIS_TABLES):
         warehouse.execute(table.create_statement())
+    waste = next(model for model in load_models() if model.full_name == "marts.waste_findings")
+    warehouse.execute(f"create view marts.waste_findings as {waste.query.text}")
     marks = ", ".join("?" for _ in BudgetRow.__slots__)
     for row in rows:
         warehouse.execute(f"insert into analysis.budget_state values ({marks})", row.values())

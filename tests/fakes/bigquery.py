@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -182,7 +183,7 @@ def emulator() -> Iterator[Emulator]:
         "--grpc-port",
         str(grpc),
     ]
-    log = environment / f"emulator-{os.getpid()}.log"
+    log = environment / f"emulator-{uuid4()}.log"
     with log.open("wb") as output:
         running = subprocess.Popen(
             [*command, "--project", PROJECT],

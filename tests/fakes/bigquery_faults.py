@@ -6,6 +6,7 @@ each row as a message of its own, and breaks streams.
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import threading
@@ -44,6 +45,8 @@ class HttpFront:
 
     url: str
     asked: list[tuple[str, str]] = field(default_factory=list)
+    posted: list[str] = field(default_factory=list)
+    """Bodies of what was posted."""
     rules: list[Rule] = field(default_factory=list)
 
     def refuse(self, part: str, answer: Refusal | Cut, times: int = 10**6, *, method: str | None = None) -> None:
@@ -68,6 +71,8 @@ def http_front(upstream: str) -> Iterator[HttpFront]:
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             front.asked.append((self.command, self.path))
+            if body:
+                front.posted.append(_text(body, self.headers.get("Content-Encoding")))
             answers = (rule(self.command, self.path) for rule in front.rules)
             answer = next((found for found in answers if found is not None), None)
             if isinstance(answer, Refusal):
@@ -105,6 +110,10 @@ def http_front(upstream: str) -> Iterator[HttpFront]:
         listening.shutdown()
         listening.server_close()
         thread.join()
+
+
+def _text(body: bytes, encoding: str | None) -> str:
+    return (gzip.decompress(body) if encoding == "gzip" else body).decode()
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 _NAMES = (
     (re.compile(r'parts\."[^"]*__tags"?'), "parts.<tags>"),
     (re.compile(r'parts\."[^"]*__split"?'), "parts.<split>"),
+    (re.compile(r'parts\."[^"]*__tag_texts"?'), "parts.<tag texts>"),
     (re.compile(r'parts\."[^"]*"?'), "parts.<charges>"),
     (re.compile(r'months\."[^"]*"?'), "months.<month>"),
     (re.compile(r"(comment on \w+) .*", re.DOTALL), r"\1"),
@@ -43,7 +44,8 @@ _NAMES = (
 _READ = re.compile(r"(?:select|describe|with|set variable|pragma|create or replace temporary)\b")
 _STATEMENT = re.compile(
     r"(create or replace \w+|create \w+ if not exists|create \w+|insert or replace into|insert into|rows of|delete from"
-    r"|update|drop \w+(?: if exists)?|alter table|comment on \w+|attach|detach|begin \w+|commit|checkpoint|open|close)"
+    r"|update|drop \w+(?: if exists)?|alter table(?: if exists)?|comment on \w+|attach|detach|begin \w+|commit"
+    r"|checkpoint|open|close)"
     r"(?: ([\w.<>]+))?"
 )
 _FILE = re.compile(r"(\w+) (.*)")
@@ -106,8 +108,8 @@ class Order:
     """Folder that takes `stdout`, `stderr` and `edges`."""
     signal: int = 0
     """SIGKILL or SIGSTOP, which the run sends itself at an edge; 0 lets it run."""
-    number: int | None = None
-    """Edge, counted from 0, at which the signal is sent."""
+    numbers: tuple[int, ...] = ()
+    """Edges, counted from 0, at which the signal is sent."""
     at: tuple[str, ...] = ()
     """Or the beginnings of the texts of such edges; a stopped run stops again at the next."""
     is_ordinary: bool = False
@@ -234,7 +236,7 @@ def _serve() -> int | None:
 
 def _import_program() -> None:
     """Import what runs need, their libraries included."""
-    for name in ("duckdb", "slack_sdk.webhook", "smtplib", "sqlglot"):
+    for name in ("duckdb", "slack_sdk.webhook", "smtplib"):
         importlib.import_module(name)
     for package in ("sql", "ingest", "analysis", "alerts", "overrun"):
         found = importlib.import_module(package)
@@ -292,7 +294,7 @@ class _Observer:
         self._number += 1
         self._edges.write(json.dumps([side, kind, detail]) + "\n")
         is_named = f"{side} {kind} {detail}".startswith(tuple(self._order.at))
-        if self._order.signal and (is_named or self._number == self._order.number):
+        if self._order.signal and (is_named or self._number in self._order.numbers):
             self._edges.flush()
             os.kill(os.getpid(), self._order.signal)
 

@@ -5,10 +5,11 @@ Exports are of a few rows and old enough (by their modification time) that every
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -137,7 +138,7 @@ class House:
         self.runs += 1
         environ = {"PATH": os.environ.get("PATH", ""), "TMPDIR": str(self.folder), **self.environ}
         output = (self.output or self.folder.with_name(f"{self.folder.name}-output")) / str(self.runs)
-        command = [arguments[0], "--config", str(self.folder / "overrun.toml"), *arguments[1:]]
+        command = [*arguments, "--config", str(self.folder / "overrun.toml")]
         plain = Order(arguments=command, environ=environ, output=str(output))
         return self.forker.run(replace(plain, **dict(order or {})))  # type: ignore[arg-type]
 
@@ -149,7 +150,7 @@ class House:
 
     def killed(self, *arguments: str, at: int | str) -> Ran:
         """Run one command line and kill it at an edge, by its number or by the beginning of its text."""
-        where = {"number": at} if isinstance(at, int) else {"at": (at,)}
+        where = {"numbers": (at,)} if isinstance(at, int) else {"at": (at,)}
         ran = self.run(*arguments, order={"signal": int(signal.SIGKILL), **where})
         assert ran.code == -signal.SIGKILL, f"{at} was not reached: {ran.code} {ran.stderr}"
         return ran
@@ -159,6 +160,52 @@ class House:
         ran = self.run(*arguments, order={"signal": int(signal.SIGSTOP), "at": at})
         assert ran.code is None, f"{at} was not reached: {ran.code} {ran.stderr}"
         return ran
+
+    def stops(self, *arguments: str, numbers: Sequence[int]) -> Iterator[tuple[int, Ran]]:
+        """Run one command line to its end, and yield it stopped at each of these edges."""
+        ran = self.run(*arguments, order={"signal": int(signal.SIGSTOP), "numbers": tuple(numbers)})
+        for number in numbers:
+            assert ran.code is None, f"edge {number} was not reached: {ran.code} {ran.stderr}"
+            yield number, ran
+            ran = self.forker.resume(ran)
+        assert ran.code == 0, ran.stderr
+
+    def keep(self, folder: Path) -> None:
+        """Keep what a kill at this moment would leave; a file that runs replace as a whole is linked, not copied.
+
+        A night knows delivered and published files by inode and time, so that copies of them would be news to it.
+        """
+
+        def link_or_copy(source: str, target: str) -> str:
+            if self._is_replaced(Path(source)):
+                os.link(source, target)
+                return target
+            return shutil.copy2(source, target)
+
+        shutil.copytree(self.folder, folder, copy_function=link_or_copy)
+
+    def put_back(self, folder: Path) -> None:
+        """Put what was kept in the place of everything that is here."""
+        shutil.rmtree(self.folder)
+        folder.rename(self.folder)
+
+    def digest(self) -> str:
+        """Return a hash of all that is on the disk here: a run that finds the same one does the same."""
+        found = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            known = path.stat()
+            found.update(f"{path.relative_to(self.folder)}\0{known.st_mode}\0".encode())
+            if self._is_replaced(path):
+                found.update(f"{known.st_ino} {known.st_mtime_ns}".encode())
+            elif path.is_file():
+                found.update(path.read_bytes())
+        return found.hexdigest()
+
+    def _is_replaced(self, path: Path) -> bool:
+        """Return whether a file is one that runs replace as a whole, and never write into."""
+        name = str(path.relative_to(self.folder))
+        is_published = path.parent == self.folder and path.suffix == ".duckdb" and path != self.warehouse
+        return TEMPORARY_MARK not in name and (is_published or name.startswith(("exports/", "landing/")))
 
     def deliver_aws(self, month: str, *lines: ExportRow, version: str = "20261001T000000Z-e1") -> None:
         """Deliver a month of a CUR 2.0 export."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 from sql.contract import COST_AND_USAGE, LOAD, LOAD_TOTAL, SETTINGS_TABLES, SPLIT_COST, Table
 from sql.parts import part_name, prepare, refresh_views, split_name, tags_name
-from sql.warehouse import Warehouse, quoted
+from sql.warehouse import Warehouse, WarehouseSettings, quoted
 
 Charge = Mapping[str, object]
 TagSet = tuple[int, str, str]
@@ -21,11 +25,32 @@ _PART_COLUMNS = tuple(column for column in COST_AND_USAGE.columns if column.name
 _LOADED_AT = datetime(2026, 1, 1, 3, 0)  # noqa: DTZ001 - instants in the warehouse are UTC without zone
 
 
+class _Copied(Warehouse):
+    """A warehouse of a test, whose folder goes with it."""
+
+    def close(self) -> None:
+        """Close the file and remove it."""
+        super().close()
+        if self.path is not None:
+            shutil.rmtree(self.path.parent)
+
+
 def make_warehouse() -> Warehouse:
-    """Return an empty warehouse in memory."""
-    warehouse = Warehouse.in_memory()
-    prepare(warehouse)
-    return warehouse
+    """Return an empty warehouse: a copy of one that was prepared once, which takes a fifth of the time."""
+    path = Path(mkdtemp(prefix="overrun-")) / "warehouse.duckdb"
+    path.write_bytes(_prepared())
+    return _Copied.open(WarehouseSettings(path=path))
+
+
+@cache
+def _prepared() -> bytes:
+    """Return the file of an empty warehouse."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "warehouse.duckdb"
+        with Warehouse.open(WarehouseSettings(path=path)) as warehouse:
+            prepare(warehouse)
+            warehouse.checkpoint()
+        return path.read_bytes()
 
 
 def insert_rows(warehouse: Warehouse, table: Table, rows: Sequence[Charge]) -> None:

@@ -96,7 +96,7 @@ def test_every_statement_is_explained() -> None:
 
 def sources() -> str:
     """Return the Python text in which messages stand, without the breaks inside them."""
-    names = [name for name in package_files(".py") if name.parts[0] in {"ingest", "overrun"}]
+    names = [name for name in package_files(".py") if name.parts[0] in {"ingest", "overrun", "sql"}]
     text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in names)
     return re.sub(r"\"\s*\n\s*f?\"", "", text)
 

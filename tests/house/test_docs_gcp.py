@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -13,7 +14,7 @@ from ingest.gcp.policy import EXAMPLE, reader_commands
 from ingest.source import DEFAULT_SETTLE_DAYS, SourceKind
 from overrun.config import load_config
 from tests.house.test_docs_aws import sources
-from tests.house.tree import ROOT
+from tests.house.tree import ROOT, package_files
 
 PAGE = (ROOT / "docs/gcp.md").read_text(encoding="utf-8")
 
@@ -55,13 +56,40 @@ def test_days_and_services_are_those_of_the_code() -> None:
     assert "6F81-5844-456A" in PAGE
 
 
-@pytest.mark.parametrize(
-    "message", re.findall(r"^\| `([^`]+)` \| [^|]+ \| [^|]+ \|$", PAGE.partition("## When something")[2], re.M)
-)
+EXPLAINED = re.findall(r"^\| `([^`]+)` \| [^|]+ \| [^|]+ \|$", PAGE.partition("## When something")[2], re.M)
+REFUSALS = {"NoIdentity", "SourceChanged", "SourceDamaged", "SourceDenied", "SourceUnreadable"}
+
+
+def told() -> list[str]:
+    """Return the messages of what Google Cloud refuses, with … for each value in them."""
+    trees = [ast.parse((ROOT / name).read_text(encoding="utf-8")) for name in package_files(".py") if is_of_gcp(name)]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    raised = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in REFUSALS]
+    return [text for text in map(template, raised) if text]
+
+
+def is_of_gcp(name: Path) -> bool:
+    return name.parts[:2] == ("ingest", "gcp")
+
+
+def template(node: ast.expr) -> str:
+    """Return a text as it stands in the code, with … for each value in it; empty for another expression."""
+    pieces = node.values if isinstance(node, ast.JoinedStr) else [node]
+    texts = [piece.value if isinstance(piece, ast.Constant) else "…" for piece in pieces]
+    return "" if texts == ["…"] else "".join(map(str, texts))
+
+
+@pytest.mark.parametrize("message", told())
+def test_every_refusal_is_explained(message: str) -> None:
+    assert [row for row in EXPLAINED if re.search(".*".join(map(re.escape, row.split("…"))), message)] != []
+
+
+@pytest.mark.parametrize("message", EXPLAINED)
 def test_every_message_is_one_that_is_told(message: str) -> None:
     said = sources()
     assert [piece for piece in re.split("…", message) if piece.strip() not in said] == []
 
 
 def test_there_are_messages() -> None:
-    assert len(re.findall(r"^\| `", PAGE.partition("## When something")[2], re.M)) > 10
+    assert len(EXPLAINED) > 10
+    assert len(told()) > 30

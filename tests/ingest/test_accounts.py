@@ -11,7 +11,9 @@ import pytest
 
 from ingest.accounts import refresh_accounts
 from ingest.aws.organizations import REQUESTS_AT_ONCE
+from ingest.privacy import Privacy, PrivacySettings
 from ingest.source import AwsAccess, SourceSettings
+from sql.secret import SecretReference
 from sql.warehouse import Row, Warehouse
 from tests.fakes.aws import KEYS, Aws
 from tests.fakes.cost_explorer import Answer, JsonServer, json_server, refusal
@@ -122,6 +124,17 @@ def test_rows_are_written_only_where_something_changed(
     assert (statements.count("begin"), statements.count("delete"), statements.count("commit")) == (1, 1, 1)
     monkeypatch.undo()
     assert accounts(warehouse) == [("main", "000000000000", "a"), ("main", "000000000001", "renamed")]
+
+
+def test_tags_of_accounts_are_hidden_as_those_of_charges(server: JsonServer, warehouse: Warehouse) -> None:
+    settings = PrivacySettings(key=SecretReference("env", "K"), kinds=("user",), tags=())
+    privacy = Privacy(settings=settings, key=b"correct horse battery staple")
+    server.answers = [listed("a"), tagged(owner="bob@acme.example", team="vision")]
+    refresh_accounts(warehouse, [source(server.endpoint)], privacy=privacy)
+    assert tags(warehouse) == [
+        ("main", "000000000000", "owner", privacy.hashed("bob@acme.example")),
+        ("main", "000000000000", "team", "vision"),
+    ]
 
 
 def test_a_refusal_is_noted_and_what_was_listed_last_stays(server: JsonServer, warehouse: Warehouse) -> None:

@@ -130,7 +130,11 @@ def test_a_month_without_commitments_has_no_columns_for_them(night: Night, bucke
 
 def test_product_columns_that_come_and_go_do_not_break_the_view(night: Night, bucket: Path) -> None:
     # cid#926, cid#1129, cid#1385
-    october = {"product_instance_type": "p4d.24xlarge", "product_instance_family": "GPU instance"}
+    october = {
+        "product_instance_type": "p4d.24xlarge",
+        "product_instance_family": "GPU instance",
+        "pricing_rate_code": "SKU.TERM.RATE",
+    }
     deliver_legacy(bucket, "2026-09", [cur_lines("1", month="2026-09")])
     deliver_legacy(bucket, "2026-10", [[cur_line(cost="2", **october)]])
     deliver_legacy(bucket, "2026-11", [cur_lines("4", month="2026-11")])

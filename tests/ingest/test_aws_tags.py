@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.earlier import bring_up_to_date
+from sql.contract import COST_AND_USAGE, TEXT_COLUMNS
+from sql.parts import current_parts, refresh_views, relation_over
 from tests.fakes.exports import (
     Row,
     cur_line,
@@ -222,3 +225,90 @@ def test_combinations_that_a_weak_hash_takes_for_one_have_two_ids(night: Night, 
     first, second = night.values("Tags")
     assert night.warehouse.row("select hash(?) = hash(?)", [first, second]) == (True,)
     assert len(set(night.values("x_TagSetId"))) == 2
+
+
+def labelled(team: str | None, category: str | None = None, **more: str) -> Row:
+    """Return a line with a user tag, an AWS tag and a cost category in columns of their own."""
+    return cur_line(
+        resource_tags_user_team=team, resource_tags_aws_created_by="ada", cost_category_unit=category, **more
+    )
+
+
+def test_a_report_gives_the_same_tags_whether_rows_are_joined_to_them_or_not(night: Night, bucket: Path) -> None:
+    lines = [labelled("vision", "ml"), labelled("vision"), labelled(None, "ml"), labelled("", ""), labelled("vision")]
+    found = []
+    for suffix, write in (("csv", write_csv), ("parquet", write_parquet)):
+        write(bucket / suffix / f"r.{suffix}", lines)
+        night.load(source(bucket / suffix, period="2026-10"))
+        found.append(night.rows('"Tags", "x_CostCategories", "x_TagSetId"', order='"x_RowNumber"'))
+        assert night.warehouse.rows("select table_name from duckdb_tables() where temporary") == []
+
+    assert found[0] == found[1]
+    assert [row[1] for row in found[0]] == ['{"unit":"ml"}', None, '{"unit":"ml"}', None, None]
+    assert found[0][1] == found[0][4] != found[0][3]
+
+
+def test_files_of_several_shapes_each_have_their_own_combinations(night: Night, bucket: Path) -> None:
+    write_parquet(bucket / "a.parquet", [labelled("vision"), cur_line(resource_tags_user_team=None)])
+    write_parquet(
+        bucket / "b.parquet", [cur_line(resource_tags_user_label_0="speech", resource_tags_user_team="x", label_0="1")]
+    )
+
+    night.load(source(bucket, period="2026-10"))
+
+    assert tags_of(night) == [
+        {"aws:created_by": "ada", "team": "vision"}, None, {"label_0": "speech", "team": "x"},
+    ]  # fmt: skip
+
+
+def test_tags_of_another_month_of_a_loose_file_are_not_kept(night: Night, bucket: Path) -> None:
+    september = {"bill_billing_period_start_date": "2026-09-01T00:00:00Z"}
+    write_parquet(bucket / "r.parquet", [labelled("vision"), labelled("speech", **september)])
+
+    night.load(source(bucket, period="from-rows"))
+
+    texts = 'select tags_text from parts."main__2026_{}__tag_texts"'
+    assert [len(night.warehouse.rows(texts.format(month))) for month in ("09", "10")] == [1, 1]
+    assert night.tags() == {("team", "vision"), ("team", "speech"), ("aws:created_by", "ada")}
+
+
+def test_a_query_joins_the_texts_of_tags_where_it_reads_a_column_made_of_them(night: Night, bucket: Path) -> None:
+    write_csv(bucket / "r.csv", [labelled("vision", "ml"), labelled(None)])
+    night.load(source(bucket, period="2026-10"))
+    others = ", ".join(
+        f'any_value("{column.name}")' for column in COST_AND_USAGE.columns if column.name not in TEXT_COLUMNS
+    )
+    for columns, is_joined in ((others, False), ('any_value("Tags")', True), ('any_value("ResourceName")', True)):
+        [(_, plan)] = night.warehouse.rows(f"explain select {columns} from focus.cost_and_usage")
+        assert ("JOIN" in str(plan).upper()) == is_joined, plan
+
+
+def test_charges_without_texts_are_the_same_in_all_other_columns(night: Night, bucket: Path) -> None:
+    write_csv(bucket / "r.csv", [labelled("vision", "ml"), labelled(None)])
+    night.load(source(bucket, period="2026-10"))
+    parts = current_parts(night.warehouse)
+    texts = ", ".join(f'"{name}"' for name in sorted(TEXT_COLUMNS))
+    whole, without = (
+        f"select * exclude ({texts}) from ({relation_over(COST_AND_USAGE.full_name, parts, has_texts=has_texts)})"
+        for has_texts in (True, False)
+    )
+    assert night.warehouse.rows(f"{whole} except all {without} union all ({without} except all {whole})") == []
+    assert night.warehouse.value(f"select count(*) from ({without})") == 2
+
+
+def test_tags_that_an_earlier_version_kept_with_each_row_are_taken_apart(night: Night, bucket: Path) -> None:
+    write_csv(bucket / "r.csv", [labelled("vision", "ml"), labelled(None), labelled("vision", "ml")])
+    night.load(source(bucket, period="2026-10"))
+    columns = '"Tags", "x_CostCategories", "ResourceName", "BilledCost"'
+    loaded = night.rows(columns, order='"x_RowNumber"')
+    night.warehouse.execute(
+        'create or replace table parts."main__2026_10" as select part.*, tags_text as "Tags",'
+        ' cost_categories_text as "x_CostCategories" from parts."main__2026_10" as part'
+        ' left join parts."main__2026_10__tag_texts" using ("x_TagSetId")'
+    )
+    night.warehouse.execute('drop table parts."main__2026_10__tag_texts"')
+
+    bring_up_to_date(night.warehouse, "main__2026_10", "aws_cur")
+    refresh_views(night.warehouse)
+
+    assert night.rows(columns, order='"x_RowNumber"') == loaded

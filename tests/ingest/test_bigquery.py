@@ -19,9 +19,8 @@ AUGUST, OCTOBER, NOVEMBER = date(2026, 8, 1), date(2026, 10, 1), date(2026, 11, 
 def test_months_are_fetched_whole_once_and_identical_rows_are_kept(night: Night, bigquery: Emulator, way: str) -> None:
     bigquery.make(like=LIKE)
     bigquery.add([gcp_row(cost="1.5", credits=[("-0.5", "PROMOTION"), ("-0.25", "X")])] * 2)
-    bigquery.add(
-        [november(cost="7"), november(cost="0.1", project=None, cost_type="tax"), gcp_row(cost="3", month=None)]
-    )
+    monthless = gcp_row(cost="3", month=None, start="2026-10-05 03:00:00 UTC", end="2026-10-05 04:00:00 UTC")
+    bigquery.add([november(cost="7"), november(cost="0.1", project=None, cost_type="tax"), monthless])
     asked = source(bigquery, **({} if way == "storage" else {"storage_endpoint_url": None}))
 
     report = night.load(asked)
@@ -43,6 +42,17 @@ def test_months_are_fetched_whole_once_and_identical_rows_are_kept(night: Night,
     assert (len(again.loaded), len(again.unchanged)) == (0, 2)
     assert night.fingerprint("gcp") == before
     assert queries(night)[-1] == ("SELECT", 2 if way == "storage" else 4)
+
+
+@pytest.mark.parametrize("way", ["storage", "queries"])
+def test_rows_without_an_invoice_month_are_of_googles_own(night: Night, bigquery: Emulator, way: str) -> None:
+    bigquery.make(like=LIKE)
+    instants = ("2026-11-01 06:59:59 UTC", "2026-11-01 07:00:00 UTC")
+    bigquery.add([gcp_row(cost=str(cost), month=None, start=at, end=at) for cost, at in enumerate(instants, start=1)])
+
+    night.load(source(bigquery, **({} if way == "storage" else {"storage_endpoint_url": None})))
+
+    assert night.rows('"x_BillingMonth", "BilledCost"') == [(OCTOBER, 1), (NOVEMBER, 2)]
 
 
 def test_an_afternoon_append_adds_exactly_its_rows_and_fetches_no_other_month(night: Night, bigquery: Emulator) -> None:
@@ -149,6 +159,19 @@ def test_months_before_the_lookback_are_left_alone_unless_asked_for(night: Night
 
     night.load(source(bigquery), months=frozenset({AUGUST}))
     assert night.values("BilledCost") == [1, 7]
+
+
+@pytest.mark.parametrize("partitioned_by", ["_PARTITIONTIME", "export_time", None])
+def test_rows_that_do_not_say_when_they_were_exported_are_loaded(
+    night: Night, bigquery: Emulator, partitioned_by: str | None
+) -> None:
+    bigquery.make(like=LIKE, partitioned_by=partitioned_by)
+    bigquery.add([november(cost="7", export_time=None), november(cost="1"), november(cost="2", export_time=None)])
+
+    night.load(source(bigquery))
+
+    assert night.values("BilledCost") == [7, 1, 2]
+    assert night.load(source(bigquery)).loaded == []
 
 
 def test_a_row_that_tells_no_month_stops_the_source(night: Night, bigquery: Emulator) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ingest.errors import SourceDenied
 from tests.fakes.bigquery import LIKE, Emulator
 from tests.fakes.bigquery_faults import Cut, HttpFront, Refusal, StreamFront, http_front, stream_front
+from tests.fakes.servers import free_port
 from tests.ingest.bigquery_night import november, queries, source
 from tests.ingest.night import Night
 
@@ -49,6 +50,13 @@ def test_patience_has_an_end(night: Night, bigquery: Emulator, front: HttpFront,
 
     assert "did not answer bigquery.jobs.create after 3 tries (backendError)" in str(error)
     assert len([path for _, path in front.asked if "/jobs" in path]) == 3
+
+
+def test_nobody_who_listens_is_no_fault_of_googles(night: Night, bigquery: Emulator) -> None:
+    error = night.refusal(source(bigquery, endpoint_url=f"http://127.0.0.1:{free_port()}"))
+
+    assert "BigQuery cannot be reached (ConnectionError; 3 tries)" in str(error)
+    assert "check the network" in str(error.hint)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,11 @@
-"""The native FOCUS export in BigQuery, and credentials that are none."""
+"""The native FOCUS export in BigQuery."""
 
 from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
-import pytest
-
-from ingest.source import BigQueryLocation, BigQueryTable, SourceSettings
-from sql.secret import SecretReference
-from tests.fakes.bigquery import DETAILED, Emulator
+from tests.fakes.bigquery import Emulator
 from tests.ingest.bigquery_night import source
 from tests.ingest.night import Night
 
@@ -49,18 +44,3 @@ def test_the_native_focus_export_is_loaded_by_billing_period(night: Night, bigqu
         (date(2026, 11, 1), Decimal(7)),
     ]
     assert not night.load(source(bigquery, FOCUS)).loaded
-
-
-HALF_A_KEY = """{"type": "service_account", "private_key": "a-secret", "client_email": "a", "token_uri": "b"}"""
-
-
-@pytest.mark.parametrize("content", ["a-secret", HALF_A_KEY, '{"private_key": "a-secret"}', '["a-secret"]'])
-def test_credentials_that_are_none_are_refused_without_showing_them(night: Night, tmp_path: Path, content: str) -> None:
-    key = tmp_path / "key.json"
-    key.write_text(content, encoding="utf-8")
-    location = BigQueryLocation(tables=(BigQueryTable.parse(DETAILED),), credentials=SecretReference("file", str(key)))
-
-    error = night.refusal(SourceSettings(name="gcp", kind="gcp-bigquery", location=location))
-
-    assert "credentials" in str(error.hint)
-    assert "a-secret" not in f"{error} {error.hint}"

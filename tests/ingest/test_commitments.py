@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -374,3 +375,32 @@ def test_tag_keys_that_come_to_one_are_counted(night: Night, bucket: Path) -> No
 
     assert night.tags() == {("team", "alpha")}
     assert night.counts()["tags whose keys came to one, the first value in the alphabet taken", "team"] == 1
+
+
+def test_a_commitment_has_its_term_in_the_ledger_and_its_use_in_the_mart(night: Night, bucket: Path) -> None:
+    term = {"savings_plan_start_time": "2025-12-01T00:00:00.000Z", "savings_plan_end_time": "2026-11-30T23:59:59.000Z"}
+    reservation = {
+        "reservation_start_time": "2026-01-01T00:00:00.000Z", "reservation_end_time": "2026-12-31T23:59:59.000Z",
+    }  # fmt: skip
+    rows = [
+        *covered("4", "8"), plan_fee("5", total="5", used="4", upfront="0", **term),
+        reserved("6", pricing_public_on_demand_cost="9"),
+        reservation_fee("8", upfront="0", unused=("0", "2"), **reservation),
+    ]  # fmt: skip
+    deliver_legacy(bucket, "2026-10", [rows])
+
+    night.load(source(bucket))
+    replace_settings(night.warehouse, {"settings.night": [(date(2026, 11, 20),)]})
+    build(night.warehouse)
+
+    assert night.warehouse.rows("select starts_at::date, ends_at::date from ops.load_commitment order by all") == [
+        (date(2025, 12, 1), date(2026, 11, 30)),
+        (date(2026, 1, 1), date(2026, 12, 31)),
+    ]
+    assert night.warehouse.rows(
+        "select commitment_type, used_cost, unused_cost, utilisation_percent, savings_cost, expiry"
+        " from marts.commitment_usage order by all"
+    ) == [
+        ("Reserved Instance", 6, 2, 75, 1, "within 60 days"),
+        ("Savings Plan", 4, 1, 80, 3, "within 30 days"),
+    ]

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from sql.warehouse import Row
+from tests.fakes.bigquery import LIKE, Emulator
 from tests.fakes.exports import write_gcp
-from tests.fakes.gcp_account import INVOICES, account_rows
+from tests.fakes.gcp_account import FLEXIBLE, INVOICES, account_rows
+from tests.ingest import bigquery_night
 from tests.ingest.night import Night, source
 
 FORMATS = ("r.parquet", "r.ndjson", "r.csv", "r.ndjson.gz", "r.csv.gz")
@@ -48,6 +50,30 @@ def test_each_format_gives_the_same_charges(night: Night, bucket: Path) -> None:
 
     assert len(loaded[0]) > len(account_rows())
     assert all(other == loaded[0] for other in loaded[1:])
+
+
+@pytest.mark.parametrize("way", ["storage", "queries"])
+def test_bigquery_gives_the_same_charges_as_a_file(night: Night, bucket: Path, bigquery: Emulator, way: str) -> None:
+    money = Decimal("0.5")
+    bigquery.make(
+        like=LIKE
+        | {"consumption_model": FLEXIBLE, "subscription": {"instance_id": "s"}, "cost_at_list": money}
+        | {"adjustment_info": dict.fromkeys(("id", "description", "mode", "type"), "a")}
+        | {"cost_at_effective_price_default": money, "transaction_type": "GOOGLE", "seller_name": "s"}
+    )
+    bigquery.add(account_rows())
+    rows = [row | {"billing_account_id": f"{row['billing_account_id']}-2"} for row in account_rows()]
+    write_gcp(bucket / "r.parquet", rows)
+    endpoint = {} if way == "storage" else {"storage_endpoint_url": None}
+
+    night.load(bigquery_night.source(bigquery, **endpoint), source(bucket, "gcp-export"))
+
+    of_bigquery = night.warehouse.rows(BY_INVOICE.format('sum("BilledCost")').replace("main", "gcp"))
+    assert {(str(row[0]), str(row[1]), str(row[2])): row[3] for row in of_bigquery} == INVOICES
+    columns = '* exclude ("x_Source", "x_LoadId", "x_RowNumber", "BillingAccountId", "x_Credits")'
+    loaded = [night.rows(columns, order="all", where=f"\"x_Source\" = '{name}'") for name in ("gcp", "main")]
+    assert len(loaded[0]) > len(rows)
+    assert loaded[0] == loaded[1]
 
 
 def test_a_second_night_and_a_second_download_change_nothing(night: Night, bucket: Path) -> None:

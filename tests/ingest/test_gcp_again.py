@@ -149,4 +149,4 @@ def test_the_last_two_days_are_provisional_and_the_lag_is_observed(night: Night,
     build_as_of(night, "2026-10-04")
     assert night.warehouse.rows(
         "select complete_through, provisional_from, observed_lag_days from marts.data_freshness"
-    ) == [(date(2026, 9, 30), date(2026, 10, 1), 2)]
+    ) == [(date(2026, 10, 1), date(2026, 10, 2), 2)]

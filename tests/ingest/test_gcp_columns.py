@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from ingest.rebuild import rebuild
+from sql.contract import COST_AND_USAGE, TEXT_COLUMNS
+from sql.parts import prepare
+from sql.warehouse import Warehouse, WarehouseSettings
 from tests.fakes.exports import flattened, gcp_row, write_csv, write_gcp, write_ndjson, write_parquet
-from tests.ingest.night import Night, source
+from tests.ingest.night import NOW, Night, source
 
 FORMATS = ["r.ndjson", "r.csv", "r.parquet"]
 TAGGED: dict[str, Any] = {
@@ -47,6 +51,73 @@ def test_namespaces_stay_apart_and_what_is_inherited_is_marked(night: Night, buc
 def _with_project() -> dict[str, Any]:
     """Return a row whose project has labels."""
     return gcp_row() | TAGGED
+
+
+def test_a_query_joins_the_texts_of_tags_where_it_reads_them_and_nowhere_else(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "a.ndjson", [gcp_row(labels=[{"key": "team", "value": "vision"}])])
+    write_gcp(bucket / "b.ndjson", [gcp_row(invoice={"month": "202609"}, labels=[{"key": "team", "value": "ranking"}])])
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.values("Tags") == ['{"team":"ranking"}', '{"team":"vision"}']
+    assert night.values("Tags", where="\"x_BillingMonth\" = date '2026-09-01'") == ['{"team":"ranking"}']
+    everything_else = ", ".join(
+        f'any_value("{column.name}")' for column in COST_AND_USAGE.columns if column.name not in TEXT_COLUMNS
+    )
+    for columns, is_joined in ((everything_else, False), ('any_value("Tags")', True)):
+        [(_, plan)] = night.warehouse.rows(f"explain select {columns} from focus.cost_and_usage")
+        assert ("JOIN" in str(plan).upper()) == is_joined, plan
+
+
+def test_what_was_written_aside_and_not_swapped_is_gone_with_the_next_run(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "a.ndjson", [gcp_row()])
+    night.load(source(bucket, "gcp-export"))
+    for name in ("main__2026_10__aside", "main__2026_10__aside__tag_texts"):
+        night.warehouse.execute(f'create table parts."{name}" as select 1 as one')
+
+    night.load(source(bucket, "gcp-export"))
+
+    names = night.warehouse.rows("select table_name from duckdb_tables() where schema_name = 'parts' order by 1")
+    assert names == [("main__2026_10",), ("main__2026_10__tag_texts",), ("main__2026_10__tags",)]
+
+
+def test_a_load_leaves_no_temporary_tables(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "a.ndjson", [gcp_row(labels=[{"key": "team", "value": "vision"}])])
+
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.warehouse.rows("select table_name from duckdb_tables() where temporary") == []
+
+
+def test_a_source_may_be_called_like_what_is_written_aside(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "a.ndjson", [gcp_row()])
+    odd = source(bucket, "gcp-export", name="main__aside")
+
+    night.load(odd)
+    night.load(odd)
+
+    assert night.billed() == 1
+
+
+@pytest.mark.parametrize("where", ["true", "\"x_Source\" = 'other'"])
+def test_sources_with_the_same_tags_in_one_month_keep_their_rows(night: Night, bucket: Path, where: str) -> None:
+    other = bucket.parent / "other"
+    labels = [{"key": "team", "value": "vision"}]
+    write_gcp(bucket / "a.ndjson", [gcp_row(labels=labels), gcp_row(labels=labels), gcp_row()])
+    write_gcp(other / "a.ndjson", [gcp_row(labels=labels, billing_account_id="01ABCD-EF0123-000000")])
+    night.load(source(bucket, "gcp-export"), source(other, "gcp-export", name="other"))
+
+    of_main: list[object] = ['{"team":"vision"}', '{"team":"vision"}', None]
+    assert night.values("Tags", where=where) == ([*of_main, of_main[0]] if where == "true" else of_main[:1])
+
+
+def test_a_load_that_is_refused_leaves_nothing_aside(night: Night, bucket: Path) -> None:
+    write_gcp(bucket / "a.ndjson", [gcp_row(), gcp_row(), gcp_row()])
+    night.load(source(bucket, "gcp-export"))
+    write_gcp(bucket / "a.ndjson", [gcp_row()])
+
+    assert "1 rows where 3 are loaded" in str(night.refusal(source(bucket, "gcp-export")))
+
+    assert night.warehouse.rows("select table_name from duckdb_tables() where contains(table_name, 'aside')") == []
 
 
 def test_a_row_that_inherits_nothing_has_no_such_list(night: Night, bucket: Path) -> None:
@@ -119,6 +190,55 @@ def test_a_negotiated_price_stands_between_list_and_bill(night: Night, bucket: P
     assert night.rows('"ListCost", "ContractedCost", "x_UnblendedCost", "BilledCost", "EffectiveCost"') == [
         (10, 8, 6, 5, 5)
     ]
+
+
+def test_a_cost_at_list_that_is_not_there_is_that_of_the_price_list(night: Night, bucket: Path) -> None:
+    listed = [("CORE", "a", "USD", "0.02"), ("RAM", "a", "USD", "0.01"), ("RAM", "b", "USD", "0.03")]
+    for sku, region, currency, price in listed:
+        night.warehouse.execute(
+            "insert into settings.price (provider, sku_id, region, currency, price)"
+            " values ('Google Cloud', ?, ?, ?, ?)",
+            [sku, region, currency, price],
+        )
+    usage = {
+        "amount": Decimal(36000),
+        "unit": "seconds",
+        "amount_in_pricing_units": Decimal(10),
+        "pricing_unit": "hour",
+    }
+    core, ram = ({"id": sku, "description": sku} for sku in ("CORE", "RAM"))
+    rows = [
+        gcp_row(cost="0.1", sku=core, usage=usage),
+        gcp_row(cost="0.1", sku=core, usage=usage, currency="EUR", currency_conversion_rate=Decimal("0.5")),
+        gcp_row(cost="0.1", sku=core, usage=usage, cost_at_list=Decimal("0.4")),
+        gcp_row(cost="0.1", sku=ram, usage=usage),
+        gcp_row(cost="0.1", sku=core, usage=usage, cost_type="tax"),
+    ]
+    write_gcp(bucket / "r.ndjson", rows)
+
+    night.load(source(bucket, "gcp-export"))
+
+    found = [Decimal(str(value)) for value in night.values("ListCost")]
+    assert found == [Decimal("0.2"), Decimal("0.1"), Decimal("0.4"), Decimal("0.1"), Decimal("0.1")]
+
+
+def test_a_rebuild_takes_the_price_list_that_there_is(tmp_path: Path, bucket: Path) -> None:
+    settings = WarehouseSettings(path=tmp_path / "warehouse.duckdb")
+    usage = {"amount_in_pricing_units": Decimal(10), "pricing_unit": "hour"}
+    write_gcp(bucket / "r.ndjson", [gcp_row(cost="0.1", sku={"id": "CORE", "description": "Core"}, usage=usage)])
+    exports = source(bucket, "gcp-export")
+    with Warehouse.open(settings) as warehouse:
+        prepare(warehouse)
+        warehouse.execute(
+            "insert into settings.price (provider, sku_id, currency, price)"
+            " values ('Google Cloud', 'CORE', 'USD', 0.02)"
+        )
+        Night(warehouse, tmp_path / "landing").load(exports)
+
+    rebuild(settings, [exports], tmp_path / "landing", NOW.replace(tzinfo=None))
+
+    with Warehouse.open(settings) as warehouse:
+        assert Night(warehouse, tmp_path / "landing").values("ListCost") == [Decimal("0.2")]
 
 
 @pytest.mark.parametrize(
@@ -207,4 +327,6 @@ def test_gaps_of_googles_own_focus_export_are_filled(night: Night, bucket: Path,
         "center": "42", "goog-system/compute.googleapis.com/cores": "4", "tag/123/env": "prod", "team": 'a "Key": b',
     }  # fmt: skip
     assert json.loads(str(night.values("x_InheritedTags")[0])) == ["center", "tag/123/env"]
+    of_california = (datetime(2026, 10, 1, 7), datetime(2026, 11, 1, 7))  # noqa: DTZ001 - UTC without zone
+    assert night.rows('"x_InvoicePeriodStart", "x_InvoicePeriodEnd"') == [of_california] * 2
     assert night.counts() == {}

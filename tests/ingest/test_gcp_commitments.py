@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from ingest.source import SourceSettings
+from sql.runner import build
+from sql.settings import replace_settings
 from tests.fakes.exports import gcp_row, write_gcp
 from tests.ingest.night import Night, source
 
@@ -138,6 +141,17 @@ def test_an_underused_commitment_leaves_the_same_unused_in_the_new_model(night: 
         ("Usage", Decimal("0.125637"), Decimal("0.125637")),
         ("Usage", Decimal("0.067369"), Decimal("0.067369")),
     ]
+
+
+def test_a_commitment_that_is_used_up_by_many_charges_leaves_nothing(night: Night, bucket: Path) -> None:
+    # Ten times 100000.1 is 1000001 as decimals, and less as doubles.
+    name = "Commitment - dollar based v1: Cloud SQL for 1 year"
+    load(night, bucket, [
+        fee("750000.75", name, service=SQL),
+        *(usage("100000.1", "-100000.1", service=SQL) for _ in range(10)),
+    ])  # fmt: skip
+
+    assert costs(night, '"x_RowNumber" < 0') == []
 
 
 def test_a_fee_of_unknown_discount_is_spread_as_a_whole_and_says_so(night: Night, bucket: Path) -> None:
@@ -316,3 +330,40 @@ def test_spend_commitments_in_the_new_model_are_named(night: Night, bucket: Path
         ("s-9", "Spend", None, 8, "USD", 0),
         ("s-9", "Spend", "Used", 6, "USD", 6),
     ]
+
+
+def commitments(night: Night) -> list[tuple[object, ...]]:
+    """Return what the mart has of commitments, once it is built."""
+    replace_settings(night.warehouse, {"settings.night": [(date(2026, 11, 20),)]})
+    build(night.warehouse)
+    return night.warehouse.rows(
+        "select commitment_discount_id, purchase_cost, used_cost, unused_cost, utilisation_percent, coverage_percent,"
+        " savings_cost, expiry from marts.commitment_usage order by all"
+    )
+
+
+def test_use_of_a_commitment_in_the_credit_model(night: Night, bucket: Path) -> None:
+    name = {"subscription": {"instance_id": "subscriptions/s-1"}}
+    load(night, bucket, [resource_fee("6", 10, **name), vcpus("10", 10, "-8", **name), vcpus("2", 2, None)])
+
+    # 8 of the 12 that usage costs at public prices are covered; 4.80 of the fee are used, 1.20 are lost.
+    assert commitments(night) == [
+        ("s-1", 6, Decimal("4.8"), Decimal("1.2"), 80, Decimal("66.6667"), 2, None),
+    ]
+
+
+def test_use_of_a_commitment_in_the_new_model(night: Night, bucket: Path) -> None:
+    named: Row = {"subscription": {"instance_id": "s-9"}}
+    load(night, bucket, [
+        fee("8", "Commitment - dollar based v1: new", consumption_model=DEFAULT, credits=[("-6", OFFSET)], **named),
+        usage("6", consumption_model=FLEXIBLE, cost_at_list=Decimal(9), **named),
+        usage("3", cost_at_list=Decimal(3)),
+    ])  # fmt: skip
+
+    assert commitments(night) == [("s-9", 2, 6, 2, 75, 75, 1, None)]
+
+
+def test_commitments_of_which_nobody_knows_what_is_unused(night: Night, bucket: Path) -> None:
+    load(night, bucket, [fee("8", "Commitment - dollar based v1: new"), usage("10", "-10")])
+
+    assert commitments(night) == [(None, 8, 8, 0, None, 100, 2, None)]

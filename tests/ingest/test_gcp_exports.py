@@ -183,7 +183,7 @@ def test_an_older_file_without_prices_and_a_newer_one_with_unknown_columns_load(
     older = {
         name: value for name, value in gcp_row(cost="1").items() if name not in {"tags", "currency_conversion_rate"}
     }
-    newer = gcp_row(cost="2", price=PRICE, cost_at_list=Decimal("3"), carbon_class="low", transaction_type="GOOGLE")
+    newer = gcp_row(cost="2", price=PRICE, cost_at_list=Decimal("0.75"), carbon_class="low", transaction_type="GOOGLE")
     write_gcp(bucket / f"1.{suffix}", [older])
     write_gcp(bucket / f"2.{suffix}", [newer])
 
@@ -191,18 +191,40 @@ def test_an_older_file_without_prices_and_a_newer_one_with_unknown_columns_load(
 
     assert night.rows('"BilledCost", "ListCost", "ListUnitPrice"', order='"BilledCost"') == [
         (1, 1, 1),
-        (2, 3, Decimal("0.75")),
+        (2, Decimal("0.75"), Decimal("0.75")),
     ]
     assert night.counts() == {("unknown column, not loaded", "carbon_class"): 1}
 
 
 def test_an_empty_invoice_month_is_that_of_the_usage_and_counted(night: Night, bucket: Path) -> None:
-    write_gcp(bucket / "r.ndjson", [gcp_row(cost="1", month=None), gcp_row(cost="2")])
+    write_gcp(bucket / "r.ndjson", [gcp_row(cost="1", month=None, start="2026-10-05 03:00:00 UTC"), gcp_row(cost="2")])
 
     night.load(source(bucket, "gcp-export"))
 
     assert night.rows('"x_BillingMonth", "BilledCost"') == [(date(2026, 10, 1), 1), (date(2026, 10, 1), 2)]
     assert night.counts() == {("empty invoice month, the month of the usage taken", ""): 1}
+
+
+@pytest.mark.parametrize(
+    ("usage", "month"),
+    [
+        ("2026-11-01 06:59:59 UTC", date(2026, 10, 1)),
+        ("2026-11-01 07:00:00 UTC", date(2026, 11, 1)),
+        ("2026-12-01 07:59:59 UTC", date(2026, 11, 1)),
+        ("2026-12-01 08:00:00 UTC", date(2026, 12, 1)),
+        ("2026-03-01 07:59:59 UTC", date(2026, 2, 1)),
+        ("2026-04-01 07:00:00 UTC", date(2026, 4, 1)),
+    ],
+)
+@pytest.mark.parametrize("file", ["r.ndjson", "r.csv", "r.parquet"])
+def test_an_empty_invoice_month_is_that_of_the_usage_on_the_pacific_coast(
+    night: Night, bucket: Path, file: str, usage: str, month: date
+) -> None:
+    write_gcp(bucket / file, [gcp_row(month=None, start=usage, end=usage)])
+
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.values("x_BillingMonth") == [month]
 
 
 def test_a_row_with_no_month_at_all_is_not_lost(night: Night, bucket: Path) -> None:
@@ -293,3 +315,28 @@ def test_a_credit_beyond_twelve_decimals_is_rounded_once_and_the_rest_recorded(n
 
     assert night.billed() == Decimal("0.999999999999")
     assert night.rest() == Decimal("4e-13")
+
+
+@pytest.mark.parametrize("file", ["r.ndjson", "r.csv"])
+def test_credits_that_are_null_are_none(night: Night, bucket: Path, file: str) -> None:
+    write_gcp(bucket / file, [gcp_row(cost="1") | {"credits": "null" if file == "r.csv" else None}, gcp_row(cost="2")])
+
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.billed() == 3
+
+
+@pytest.mark.parametrize("file", FORMATS)
+def test_records_and_lists_that_are_null_are_read_as_nothing(night: Night, bucket: Path, file: str) -> None:
+    names = ("project", "service", "sku", "usage", "location", "resource", "labels", "system_labels", "tags", "credits")
+    within = {"project": {"id": "ml", "number": "1", "name": "ml", "labels": None}}
+    rows = [gcp_row(cost="3"), gcp_row(cost="2") | dict.fromkeys(names), gcp_row(cost="1") | within]
+    write_gcp(bucket / file, rows)
+
+    night.load(source(bucket, "gcp-export"))
+
+    assert night.rows('"BilledCost", "SubAccountId", "Tags", "ConsumedQuantity", "ServiceName"') == [
+        (3, "ml-train", None, 3600, "Compute Engine"),
+        (2, None, None, None, "Unknown"),
+        (1, "ml", None, 3600, "Compute Engine"),
+    ]

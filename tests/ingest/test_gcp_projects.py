@@ -114,13 +114,6 @@ def test_nobody_who_answers_is_said_within_the_time() -> None:
         list_projects(access("127.0.0.1:1"), ONE)
 
 
-def test_no_credentials_are_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("NO_GCE_CHECK", "true")
-    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
-    with pytest.raises(SourceUnreadable, match="there are no Google Cloud credentials"):
-        list_projects(BillingAccess(), ONE)
-
-
 def test_a_refused_account_keeps_its_rows_and_the_others_are_replaced(
     google: GoogleBilling, warehouse: Warehouse
 ) -> None:

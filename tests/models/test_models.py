@@ -16,16 +16,17 @@ from typing import Any
 import pytest
 import yaml
 
-from sql.contract import LEDGER_TABLES
+from sql.contract import ANALYSIS_TABLES, LEDGER_TABLES, USAGE_TABLES
 from sql.model import Model, load_models
 from sql.runner import build
 from sql.settings import replace_settings
+from sql.usage import mark_usage
 from sql.warehouse import Warehouse
 from tests.fakes.parts import insert_rows, load_part, make_warehouse, settings_rows
 
 CASES = sorted(Path(__file__).parent.glob("*/*.yaml"))
 MODELS = load_models()
-LEDGER = {table.full_name: table for table in LEDGER_TABLES}
+LEDGER = {table.full_name: table for table in (*LEDGER_TABLES, *ANALYSIS_TABLES)}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -69,6 +70,9 @@ def _fill(warehouse: Warehouse, given: Mapping[str, Rows]) -> None:
             warehouse.execute("delete from ops.load where source = ?", [load["source"]])
     for name, table in LEDGER.items():
         insert_rows(warehouse, table, given.get(name, []))
+    for table in USAGE_TABLES:
+        insert_rows(warehouse, table, given.get(table.full_name, []))
+    mark_usage(warehouse, USAGE_TABLES)
     settings = {name: settings_rows(name, rows) for name, rows in given.items() if name.startswith("settings.")}
     replace_settings(warehouse, settings)
 

@@ -84,7 +84,7 @@ MUTATIONS = [
     ("core.split_charge", "cast(1 as decimal(13, 12))", "parents.share_until"),
     ("core.split_share", "parents_charged.effective_cost > parents_charged.split_cost", "true"),
     ("core.charge_cube", "where parents.parent_resource_id is null\n", "\n"),
-    ("core.charge_cube", "    from shared\n)", "    from shared where shared.parent_resource_id is null\n)"),
+    ("core.charge_cube", " from shared\n)", " from shared where shared.parent_resource_id is null\n)"),
 ]
 
 

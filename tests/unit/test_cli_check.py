@@ -69,6 +69,7 @@ def test_the_template_is_valid_with_every_key_in_force() -> None:
     config = load_config(file, {})
     assert (len(config.sources), len(config.alerts.channels), len(config.budgets)) == (3, 2, 1)
     assert config.warnings == ()
+    assert [split.method for split in config.splits] == ["cost", "cost", "weights", "usage"]
 
 
 def test_the_template_shows_every_key() -> None:
@@ -100,8 +101,7 @@ def is_shown(value: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401 - any T
 def test_defaults_in_the_template_are_the_real_ones(tmp_path: Path) -> None:
     shown = load_config(write(uncommented()), {})
     plain = load_config(write(""), {})
-    assert shown.attribution.project_tags == plain.attribution.project_tags
-    assert shown.attribution.team_tags == plain.attribution.team_tags
+    assert shown.attribution.tags == plain.attribution.tags
     assert (shown.publish, shown.landing, shown.state) == (plain.publish, plain.landing, plain.state)
     assert (shown.site, shown.lock, shown.warehouse.path) == (plain.site, plain.lock, plain.warehouse.path)
     assert shown.warehouse.memory_limit == plain.warehouse.memory_limit

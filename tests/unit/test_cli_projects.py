@@ -173,3 +173,14 @@ def test_projects_follow_a_source_to_its_new_name(house: House) -> None:
     file.write_text(renamed, encoding="utf-8")
     assert house.run() == Exit.DONE
     assert house.rows("select distinct source, count(*) from ops.project group by all") == [("gcp-new", 4)]
+
+
+def test_the_first_night_fills_costs_at_list_from_the_prices_that_it_asks_for(house: House) -> None:
+    row = charge("vision-prod", "202610") | {"sku": {"id": "T4", "description": "Nvidia Tesla T4 GPU running in EMEA"}}
+    row["usage"] = {"amount_in_pricing_units": 10, "pricing_unit": "hour"}
+    write_gcp(house.folder / "exports" / "gcp" / "gpus.ndjson", [row])
+    os.utime(house.folder / "exports" / "gcp" / "gpus.ndjson", (OLD, OLD))
+    house.configure(prices=True)
+    assert house.run() == Exit.DONE
+    query = 'select cast("ListCost" as varchar) from focus.cost_and_usage where "SkuId" = \'T4\''
+    assert house.rows(query) == [("3.500000000000",)]

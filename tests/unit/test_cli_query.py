@@ -50,6 +50,12 @@ def test_a_table(config: Path, capsys: Captured) -> None:
     assert "\\u001B" in hostile
 
 
+def test_marts_and_focus_need_no_schema(config: Path, capsys: Captured) -> None:
+    sql = "select count(*) from monthly_cost union all select count(*) from cost_and_usage"
+    assert ask(config, sql, "--format", "csv") == Exit.DONE
+    assert capsys.readouterr().out.splitlines() == ["count_star()", "2", "6"]
+
+
 def test_csv_guards_text_and_leaves_numbers(config: Path, capsys: Captured) -> None:
     sql = (
         "select '=1+1' as a, -12.5::decimal(9,2) as b, -2 as c, '-x' as d, null as e, '' as f, 'a\"b,c' as g, true as h"

@@ -132,6 +132,16 @@ def test_a_month_that_ties_is_final_after_the_next_night(house: House, capsys: C
     assert house.month_status(capsys) == ("estimated", None)
 
 
+def test_a_month_is_asked_for_in_either_form(house: House, capsys: Captured) -> None:
+    deliver_october(house)
+    house.night()
+
+    answers = [house.answer(capsys, "--month", text, code=Exit.FINDINGS) for text in ("2026-10", "202610")]
+
+    assert answers[0] == answers[1]
+    assert house.run("--month", "October") == Exit.USAGE
+
+
 def test_a_rebuild_keeps_what_people_entered(house: House, capsys: Captured) -> None:
     deliver_october(house)
     house.night()

@@ -187,3 +187,23 @@ def test_odd_input_is_cut_to_the_most_frequent(capsys: Captured) -> None:
     assert "no resource ids in 2 months" in text
     assert "effective cost is unproven in 1 month:" in text
     assert "\x1b" not in text
+
+
+def test_rules_of_focus_that_are_broken_are_cut_to_the_most_frequent(capsys: Captured) -> None:
+    import sys
+
+    rules = (("region_named", 900), ("list_cost_of_price", 3), ("sku_of_price_set", 2), ("service_name_set", 1))
+    source = SourceStatus(source="aws", kind="aws-export", months=1, rules_broken=rules)
+    status = Status(as_of=date(2026, 11, 5), has_run=True, running_pid=0, sources=(source,))
+    print_status(status, sys.stdout)
+
+    assert (
+        "4 rules of FOCUS broken, charges each: region_named 900, list_cost_of_price 3, sku_of_price_set 2 and 1 more"
+        " (marts.conformance)"
+    ) in capsys.readouterr().out
+
+
+def test_rules_of_focus_that_are_broken_are_read_from_the_copy(config: Path, capsys: Captured) -> None:
+    (source,) = status_json(config, capsys)["sources"]
+
+    assert {"rule": "pricing_quantity_set", "rows": 6} in source["rules_broken"]

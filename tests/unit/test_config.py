@@ -14,7 +14,7 @@ import pytest
 from alerts.settings import EmailChannel, Route, SlackWebhookChannel
 from overrun.config import Config, load_config
 from overrun.config_problems import ConfigError
-from overrun.config_values import parse_storage_version
+from overrun.config_values import Assigned, parse_storage_version
 from sql.secret import SecretReference
 
 Load = Callable[..., Config]
@@ -115,8 +115,8 @@ def test_every_default_is_relative_to_the_file(load: Load, tmp_path: Path, monke
     assert (config.warehouse.memory_limit, config.warehouse.threads) == ("1GB", None)
     assert config.warehouse.storage_version == "v1.2.0"
     assert (config.sources, config.teams, config.budgets, config.publications) == ((), (), (), ())
-    assert config.attribution.project_tags == ("project", "Project")
-    assert config.attribution.team_tags == ("team",)
+    assert dict(config.attribution.tags)["project"] == ("project", "Project")
+    assert dict(config.attribution.tags)["team"] == ("team",)
 
 
 def test_a_relative_file_gives_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,14 +158,14 @@ def test_source_defaults_by_kind(load: Load, kind: str, period: str | None, sett
 def test_attribution_and_teams(load: Load) -> None:
     config = load(FULL)
     first, second = config.attribution.rules
-    assert (first.project, first.team) == ("vision", None)
+    assert first.sets == (("project", Assigned(before="vision")),)
     assert [(one.subject, one.tag_key, one.globs) for one in first.conditions] == [
         ("tag", "project", ("vision*",)),
         ("tag", "env", ("prod", "live")),
         ("account", "", ("2222*",)),
     ]
-    assert (second.project, second.team) == (None, "platform")
-    assert config.attribution.project_tags == ("proj",)
+    assert second.sets == (("team", Assigned(before="platform")),)
+    assert dict(config.attribution.tags)["project"] == ("proj",)
     assert config.attribution.accounts == (("1", "vision"),)
     assert [(team.name, team.projects) for team in config.teams] == [
         ("vision", ("vision", "detector")),

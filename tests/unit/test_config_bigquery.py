@@ -66,7 +66,7 @@ def test_every_key_of_bigquery(tmp_path: Path) -> None:
         (
             ON_DISK + 'credentials = "env:KEY"\n',
             "credentials",
-            "is for gcp-bigquery or a location in Google Cloud Storage",
+            "is for gcp-bigquery, a location in Google Cloud Storage (gs://BUCKET/PREFIX) and projects = true",
         ),
         (IN_BIGQUERY.replace("acme-billing.billing.", ""), "table", "must be project.dataset.table"),
         (IN_BIGQUERY.replace("gcp_billing", "x` where true; --"), "table", "must be project.dataset.table"),

@@ -109,7 +109,11 @@ def test_a_key_near_to_nothing_lists_what_is_known(tmp_path: Path) -> None:
         ("[[team]]\nname = 'a'\n[[team]]\nname = 'a'", "team.name", "used twice"),
         ("[[team]]\nname = 'a'\nprojects = ['p*']", "team.projects", "exact name"),
         ("[[team]]\nname = 'a'\nprojects = ['p', 'p']", "team.projects", "listed twice"),
-        ("[[attribution.rule]]\nmatch = { account = 'x' }", "attribution.rule", "at least one of project and team"),
+        (
+            "[[attribution.rule]]\nmatch = { account = 'x' }",
+            "attribution.rule",
+            "must set at least one of project",
+        ),
         ("[[attribution.rule]]\nteam = 'x'\nmatch = {}", "attribution.rule.match", "at least one condition"),
         ("[[attribution.rule]]\nteam = 'x'\nmatch = {tag = {}}", "attribution.rule.match", "at least one condition"),
         (
@@ -184,7 +188,10 @@ def test_a_threshold_in_another_currency_names_both(tmp_path: Path) -> None:
 
 def test_kinds_that_exist_are_listed(tmp_path: Path) -> None:
     (source,) = problems_of(SOURCE.replace("aws-export", "azure-export"), tmp_path)
-    assert source.hint == 'did you mean "aws-export"? known: aws-export, gcp-export, gcp-bigquery, focus-export'
+    assert source.hint == (
+        'did you mean "aws-export"? known: aws-export, gcp-export, gcp-bigquery, focus-export,'
+        " slurm, runs-files, kubernetes, mlflow, capacity"
+    )
     (channel,) = problems_of(SLACK.replace("slack-webhook", "webhook"), tmp_path)
     assert channel.hint == 'did you mean "slack-webhook"? known: slack-webhook, email'
 

@@ -16,8 +16,8 @@ MODELS = load_models()
 TARGETS = ("spark", "bigquery", "athena", "trino")
 
 FUNCTIONS = {
-    "and", "case", "cast", "coalesce", "count", "datediff", "if", "lag", "max", "min", "nullif", "or", "sum",
-    "timestamptrunc", "datetrunc", "trim",
+    "abs", "and", "case", "cast", "coalesce", "count", "datediff", "if", "lag", "length", "levenshtein", "lower", "max",
+    "min", "nullif", "or", "replace", "rownumber", "sum", "timestamptrunc", "datetrunc", "translate", "trim", "upper",
 }  # fmt: skip
 """sqlglot's names of functions that each target has with the same meaning."""
 

@@ -8,8 +8,9 @@ from decimal import Decimal
 
 import pytest
 
+from sql.contract import SETTINGS_TABLES
 from sql.errors import WarehouseError
-from sql.settings import replace_settings, settings_hash
+from sql.settings import dated_settings_hashes, forget_settings, replace_settings, settings_hash
 from tests.fakes.parts import make_warehouse
 
 NIGHT, TEAMS = "settings.night", "settings.team_project"
@@ -58,3 +59,39 @@ def test_a_failure_changes_no_table() -> None:
             replace_settings(warehouse, {NIGHT: [(date(2026, 11, 20),)], "settings.source": [("a", "k", "x", False)]})
         assert warehouse.rows(f"select * from {NIGHT}") == []
         assert settings_hash(warehouse, NIGHT) == "empty"
+
+
+RATES = "settings.exchange_rate"
+
+
+def rate(day: date, value: str) -> tuple[object, ...]:
+    return ("USD", day, None, Decimal(value), day, 1, "made", "up")
+
+
+def test_a_dated_table_has_a_hash_for_what_each_month_may_read() -> None:
+    october, november = date(2026, 10, 5), date(2026, 11, 5)
+    with make_warehouse() as warehouse:
+        assert dated_settings_hashes(warehouse) == {RATES: {}}
+        replace_settings(warehouse, {RATES: [rate(october, "1"), rate(november, "1")]})
+        before = dated_settings_hashes(warehouse)[RATES]
+        assert list(before) == ["2026-10-01", "2026-11-01"]
+
+        # A later row changes nothing of the month before, an earlier one changes both.
+        replace_settings(warehouse, {RATES: [rate(october, "1"), rate(november, "2")]})
+        later = dated_settings_hashes(warehouse)[RATES]
+        assert (later["2026-10-01"] == before["2026-10-01"], later["2026-11-01"] == before["2026-11-01"]) == (
+            True,
+            False,
+        )
+        replace_settings(warehouse, {RATES: [rate(october, "3"), rate(november, "2")]})
+        earlier = dated_settings_hashes(warehouse)[RATES]
+        assert not set(earlier.values()) & set(later.values())
+
+        # Back to what it was, in any order, is the same; emptied or forgotten, there is nothing.
+        replace_settings(warehouse, {RATES: [rate(november, "1"), rate(october, "1")]})
+        assert dated_settings_hashes(warehouse)[RATES] == before
+        replace_settings(warehouse, {RATES: []})
+        assert dated_settings_hashes(warehouse) == {RATES: {}}
+        replace_settings(warehouse, {RATES: [rate(october, "1")]})
+        forget_settings(warehouse, next(table for table in SETTINGS_TABLES if table.full_name == RATES))
+        assert (dated_settings_hashes(warehouse), settings_hash(warehouse, RATES)) == ({RATES: {}}, "empty")

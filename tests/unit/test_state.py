@@ -198,3 +198,31 @@ def test_every_statement_passes_a_waypoint(tmp_path: Path) -> None:
     details = [detail for kind, detail, edge in seen if kind == "state" and edge == "after"]
     assert details[0] == "open state.sqlite"
     assert [detail.split()[0] for detail in details[-4:]] == ["begin", "insert", "commit", "close"]
+
+
+def test_a_store_of_an_earlier_version_keeps_what_people_entered_and_takes_closed_months(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    with StateStore.open(path) as store:
+        store.execute("insert into invoice values ('I1', '2026-10-01', 'A', 'USD', '12.50', '2026-11-05T00:00:00Z')")
+        later = ("waste_dismissal", "waste_reminder", "waste_told")
+        for table in ("closed_figure", "closed_load", "closed_month", "invoice_check", *later):
+            store.execute(f"drop table {table}")
+        store.execute("pragma user_version = 2")
+    with pytest.raises(StateError, match="older Overrun"):
+        StateStore.open_read_only(path)
+    with StateStore.open(path) as store:
+        assert store.rows("select invoice_id, amount from invoice") == [("I1", "12.50")]
+        assert store.rows("select count(*) from closed_month") == [(0,)]
+        assert store.rows("select count(*) from invoice_check") == [(0,)]
+
+
+def test_one_month_has_one_closing_that_stands(state: StateStore) -> None:
+    insert = (
+        "insert into closed_month (billing_month, closed_at, closed_by, as_of, is_estimate)"
+        " values ('2026-10-01', '2026-11-05T00:00:00Z', 'Ada', '2026-11-05', 0)"
+    )
+    state.execute(insert)
+    with pytest.raises(StateError, match="UNIQUE"):
+        state.execute(insert)
+    state.execute("update closed_month set reopened_at = '2026-11-06T00:00:00Z', reopened_by = 'Bob'")
+    state.execute(insert)

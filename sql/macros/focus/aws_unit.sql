@@ -15,6 +15,7 @@ create or replace macro focus.aws_unit(unit) as
         when '1m requests' then '1000000 Requests'
         when '1k tokens' then '1000 Tokens'
         when '1m tokens' then '1000000 Tokens'
+        when 'obj-month' then 'Object-Months'
         when 'mo' then 'Months'
         when 'month' then 'Months'
         when 'seconds' then 'Seconds'

@@ -1,36 +1,44 @@
 -- FOCUS ServiceSubcategory of a GCP service; the category's own "Other" where no finer one is certain.
 -- Source: FOCUS 1.2, allowed values of ServiceSubcategory.
 create or replace macro focus.gcp_service_subcategory(service_name) as
-    case
-        when service_name = 'Compute Engine' then 'Virtual Machines'
-        when service_name in ('Kubernetes Engine') then 'Containers'
-        when service_name in ('Cloud Run', 'Cloud Run Functions', 'Cloud Functions') then 'Serverless Compute'
-        when service_name in ('Vertex AI', 'AI Platform', 'Cloud AutoML') then 'AI Platforms'
-        when service_name in ('Gemini API', 'Generative Language API') then 'Generative AI'
-        when service_name = 'Dialogflow API' then 'Bots'
-        when service_name in ('Cloud Natural Language API', 'Translate', 'Cloud Translation API') then 'Natural Language Processing'
-        when service_name = 'Cloud Storage' then 'Object Storage'
-        when service_name in ('Cloud Filestore', 'Filestore', 'NetApp Volumes') then 'File Storage'
-        when service_name in ('Backup for GKE', 'Backup and DR Service') then 'Backup Storage'
-        when service_name in ('Cloud SQL', 'AlloyDB', 'Cloud Spanner') then 'Relational Databases'
-        when service_name in ('Cloud Bigtable', 'Cloud Firestore', 'Cloud Datastore') then 'NoSQL Databases'
-        when service_name in ('Cloud Memorystore for Redis', 'Cloud Memorystore') then 'Caching'
-        when service_name = 'BigQuery' then 'Data Warehouses'
-        when service_name = 'Cloud CDN' then 'Content Delivery'
-        when service_name = 'Cloud DNS' then 'Network Routing'
-        when service_name = 'Cloud Load Balancing' then 'Application Networking'
-        when service_name in ('Cloud VPN', 'Cloud Interconnect', 'Cloud NAT') then 'Network Connectivity'
-        when service_name = 'Networking' then 'Network Infrastructure'
-        when service_name in ('Cloud Dataflow', 'Cloud Dataproc', 'Dataproc') then 'Data Processing'
-        when service_name = 'Looker' then 'Business Intelligence'
-        when service_name in ('Cloud Pub/Sub', 'Eventarc') then 'Messaging'
-        when service_name in ('Apigee', 'API Gateway') then 'API Management'
-        when service_name = 'Workflows' then 'Workflow Orchestration'
-        when service_name in ('Cloud Logging', 'Cloud Monitoring', 'Stackdriver', 'Stackdriver Monitoring') then 'Observability'
-        when contains(service_name, 'Support') then 'Support'
-        when service_name in ('Cloud Key Management Service (KMS)', 'Secret Manager') then 'Secret Management'
-        when service_name = 'Security Command Center' then 'Security Posture Management'
-        when service_name in ('Identity Platform', 'Cloud Identity') then 'Identity and Access Management'
-        when service_name = 'Cloud Build' then 'Continuous Integration and Deployment'
-        else 'Other (' || focus.gcp_service_category(service_name) || ')'
-    end
+    coalesce(
+        map {
+            'Compute Engine': 'Virtual Machines',
+            'Kubernetes Engine': 'Containers',
+            'Cloud Run': 'Serverless Compute', 'Cloud Run Functions': 'Serverless Compute',
+            'Cloud Functions': 'Serverless Compute',
+            'Vertex AI': 'AI Platforms', 'AI Platform': 'AI Platforms', 'Cloud AutoML': 'AI Platforms',
+            'Gemini API': 'Generative AI', 'Generative Language API': 'Generative AI',
+            'Dialogflow API': 'Bots',
+            'Cloud Natural Language API': 'Natural Language Processing', 'Translate': 'Natural Language Processing',
+            'Cloud Translation API': 'Natural Language Processing',
+            'Cloud Storage': 'Object Storage',
+            'Cloud Filestore': 'File Storage', 'Filestore': 'File Storage', 'NetApp Volumes': 'File Storage',
+            'Backup for GKE': 'Backup Storage', 'Backup and DR Service': 'Backup Storage',
+            'Cloud SQL': 'Relational Databases', 'AlloyDB': 'Relational Databases',
+            'Cloud Spanner': 'Relational Databases',
+            'Cloud Bigtable': 'NoSQL Databases', 'Cloud Firestore': 'NoSQL Databases',
+            'Cloud Datastore': 'NoSQL Databases',
+            'Cloud Memorystore for Redis': 'Caching', 'Cloud Memorystore': 'Caching',
+            'BigQuery': 'Data Warehouses',
+            'Cloud CDN': 'Content Delivery',
+            'Cloud DNS': 'Network Routing',
+            'Cloud Load Balancing': 'Application Networking',
+            'Cloud VPN': 'Network Connectivity', 'Cloud Interconnect': 'Network Connectivity',
+            'Cloud NAT': 'Network Connectivity',
+            'Networking': 'Network Infrastructure',
+            'Cloud Dataflow': 'Data Processing', 'Cloud Dataproc': 'Data Processing', 'Dataproc': 'Data Processing',
+            'Looker': 'Business Intelligence',
+            'Cloud Pub/Sub': 'Messaging', 'Eventarc': 'Messaging',
+            'Apigee': 'API Management', 'API Gateway': 'API Management',
+            'Workflows': 'Workflow Orchestration',
+            'Cloud Logging': 'Observability', 'Cloud Monitoring': 'Observability', 'Stackdriver': 'Observability',
+            'Stackdriver Monitoring': 'Observability',
+            'Cloud Key Management Service (KMS)': 'Secret Management', 'Secret Manager': 'Secret Management',
+            'Security Command Center': 'Security Posture Management',
+            'Identity Platform': 'Identity and Access Management', 'Cloud Identity': 'Identity and Access Management',
+            'Cloud Build': 'Continuous Integration and Deployment'
+        }[service_name],
+        case when contains(service_name, 'Support') then 'Support' end,
+        'Other (' || focus.gcp_service_category(service_name) || ')'
+    )

@@ -15,20 +15,6 @@ create or replace temporary macro gcp_fee_kind(kind, sku_description, global_nam
         when contains(global_name, 'project_commitments') then 'resource'
     end;
 
--- The sum of the credits of one type; null where the row has none of it.
-create or replace temporary macro gcp_credit_of(credits, credit_type) as
-    case
-        when contains(credits, '"' || credit_type || '"')
-        then cast(
-            list_sum(
-                list_transform(
-                    list_filter(gcp_credits(credits), lambda credit: credit.type = credit_type),
-                    lambda credit: credit.amount
-                )
-            ) as decimal(38, 12)
-        )
-    end;
-
 -- The usage that the fee of a spend commitment is good for, at the price without it: hundredths of a US dollar in pricing
 -- units where the export publishes them, which shows in a discount that there can be, else by the discount in the price
 -- list. Null where neither is known.
@@ -41,4 +27,19 @@ create or replace temporary macro gcp_spend_capacity(fee, conversion_rate, prici
 
 -- The id of a subscription, as every table of the provider has it.
 create or replace temporary macro gcp_subscription(instance_id) as
-    nullif(case when starts_with(instance_id, 'subscriptions/') then substr(instance_id, 15) else instance_id end, '')
+    nullif(case when starts_with(instance_id, 'subscriptions/') then substr(instance_id, 15) else instance_id end, '');
+
+-- The discount of a spend commitment: the first that is configured for its service and SKU, else the published one. The
+-- variable `commitment_discounts` holds those of the month that is loaded.
+create or replace temporary macro gcp_spend_discount(service_name, sku_description) as
+    coalesce(
+        list_filter(
+            cast(
+                getvariable('commitment_discounts')
+                as struct(service_pattern varchar, sku_pattern varchar, discount decimal(13, 12))[]
+            ),
+            lambda configured: coalesce(service_name, '') like configured.service_pattern escape '\'
+            and coalesce(sku_description, '') like configured.sku_pattern escape '\'
+        )[1].discount,
+        focus.gcp_commitment_discount(service_name, sku_description)
+    )

@@ -26,22 +26,26 @@ create or replace temporary macro gcp_first_of_key(entries) as
         end
     )[1];
 
-create or replace temporary macro gcp_tags(tags, labels, project_labels, system_labels) as
-    -- Bound to a name: NULLIF, or a CASE around, works the text out twice.
+create or replace temporary macro gcp_tag_entries(tags, labels, project_labels, system_labels) as
+    list_sort(
+        gcp_first_of_key(
+            list_concat(
+                gcp_entries(tags, 'tag/'),
+                gcp_entries(labels, ''),
+                gcp_entries(project_labels, ''),
+                gcp_entries(system_labels, 'goog-system/')
+            )
+        )
+    );
+
+-- Entries as the text of a JSON object; null for none. The text is bound to a name: NULLIF, or a CASE around, works it out
+-- twice.
+create or replace temporary macro gcp_tags_text(entries) as
     list_transform(
         [
             '{' || array_to_string(
                 list_transform(
-                    list_sort(
-                        gcp_first_of_key(
-                            list_concat(
-                                gcp_entries(tags, 'tag/'),
-                                gcp_entries(labels, ''),
-                                gcp_entries(project_labels, ''),
-                                gcp_entries(system_labels, 'goog-system/')
-                            )
-                        )
-                    ),
+                    entries,
                     lambda entry: cast(to_json(entry.key) as varchar) || ':'
                     || coalesce(cast(to_json(entry.value) as varchar), 'true')
                 ),
@@ -49,8 +53,10 @@ create or replace temporary macro gcp_tags(tags, labels, project_labels, system_
             ) || '}'
         ],
         lambda bound: case when bound <> '{}' then bound end
-    )[1]
-;
+    )[1];
+
+create or replace temporary macro gcp_tags(tags, labels, project_labels, system_labels) as
+    gcp_tags_text(gcp_tag_entries(tags, labels, project_labels, system_labels));
 
 -- The keys among those of gcp_tags that a row inherits, as a JSON list: tags bound to a folder, project or organisation
 -- above, and labels of its project that it has none of its own for. Null where it inherits none.

@@ -1,4 +1,4 @@
--- check: a budget of everything with taxes, refunds and credits in counts every cost of its basis, exactly
+-- check: a budget of everything, taxes, refunds, credits and shared costs too, counts every cost of its basis, exactly
 with whole as (
     select budgets.budget_id, budgets.basis
     from settings.budget as budgets
@@ -7,6 +7,7 @@ with whole as (
         and budgets.includes_tax
         and budgets.includes_refunds
         and budgets.includes_credits
+        and budgets.includes_shared
         and budgets.basis <> 'list'
 ),
 built as (
@@ -21,7 +22,7 @@ given as (
         costs.billing_currency,
         sum(case when whole.basis = 'billed' then costs.billed_cost else costs.effective_cost end) as amount
     from whole
-    cross join core.costs_attributed as costs
+    cross join core.costs_shared as costs
     group by whole.budget_id, costs.billing_currency
 )
 select * from built except select * from given

@@ -1,12 +1,23 @@
 -- What counts against each budget on each day, on the budget's own basis.
 -- grain: one row per budget, source, billing month, day and currency of the charges that the budget covers
 -- key: budget_id, source, billing_month, charge_date, billing_currency
-with costs as (select * from core.costs_attributed),
+with costs as (select * from core.costs_shared),
 budgets as (select * from settings.budget),
 scopes as (select * from settings.budget_scope),
-owners as (
-    select distinct costs.project, costs.team
+-- Summed by all that a budget looks at, before each budget reads them.
+days as (
+    select costs.source, costs.billing_month, costs.charge_date, costs.billing_currency, costs.project, costs.team,
+        costs.charge_category, costs.credit_kind, costs.is_own,
+        sum(costs.billed_cost) as billed_cost, sum(costs.cost_before_credits) as cost_before_credits,
+        sum(costs.list_cost) as list_cost, sum(costs.promotional_credit) as promotional_credit,
+        sum(costs.charge_rows) as charge_rows
     from costs
+    group by costs.source, costs.billing_month, costs.charge_date, costs.billing_currency, costs.project, costs.team,
+        costs.charge_category, costs.credit_kind, costs.is_own
+),
+owners as (
+    select distinct days.project, days.team
+    from days
 ),
 scope_sizes as (
     select budgets.budget_id, count(distinct scopes.dimension) as dimension_count
@@ -35,25 +46,26 @@ owners_covered as (
 amounts as (
     select
         budgets.budget_id,
-        costs.source,
-        costs.billing_month,
-        costs.charge_date,
-        costs.billing_currency,
+        days.source,
+        days.billing_month,
+        days.charge_date,
+        days.billing_currency,
         budgets.includes_credits,
         case
-            when budgets.basis = 'billed' then costs.billed_cost - costs.promotional_credit
-            when budgets.basis <> 'list' then costs.cost_before_credits
+            when budgets.basis = 'billed' then days.billed_cost - days.promotional_credit
+            when budgets.basis <> 'list' then days.cost_before_credits
             -- A credit has no public price; FOCUS repeats its billed cost there.
-            when costs.charge_category = 'Credit' then 0
-            else coalesce(costs.list_cost, 0)
+            when days.charge_category = 'Credit' then 0
+            else coalesce(days.list_cost, 0)
         end as gross_amount,
-        costs.promotional_credit,
-        costs.charge_rows
-    from costs
-    inner join owners_covered on costs.project = owners_covered.project and costs.team = owners_covered.team
+        days.promotional_credit,
+        days.charge_rows
+    from days
+    inner join owners_covered on days.project = owners_covered.project and days.team = owners_covered.team
     inner join budgets on owners_covered.budget_id = budgets.budget_id
-    where (budgets.includes_tax or costs.charge_category is distinct from 'Tax')
-        and (budgets.includes_refunds or costs.credit_kind is distinct from 'purchase refund')
+    where (budgets.includes_tax or days.charge_category is distinct from 'Tax')
+        and (budgets.includes_refunds or days.credit_kind is distinct from 'purchase refund')
+        and (budgets.includes_shared or days.is_own = 1)
 )
 
 select

@@ -1,7 +1,8 @@
--- Cost of each day by project and team, resources summed: what the marts without resources are built from.
--- grain: one row per day, billing account, project, team, service, kind of charge, invoice and currency
--- key: source, billing_month, charge_date, provider?, billing_account_id?, project, team, service_name?,
--- key: service_category?, charge_category?, credit_kind?, invoice_id?, billing_currency
+-- Cost of each day by who pays for it, resources summed: what the marts without resources are built from.
+-- grain: one row per day, billing account, all that is attributed, service, kind of charge, invoice and currency
+-- key: source, billing_month, charge_date, provider?, billing_account_id?, project, team, environment, workload,
+-- key: cost_centre, service_name?, service_category?, charge_category?, credit_kind?, commitment_discount_status?,
+-- key: invoice_id?, billing_currency
 with charges as (select * from core.charge_cube)
 
 select
@@ -12,10 +13,15 @@ select
     charges.billing_account_id,
     charges.project,
     charges.team,
+    charges.environment,
+    charges.workload,
+    charges.cost_centre,
+    charges.gl_account,
     charges.service_name,
     charges.service_category,
     charges.charge_category,
     charges.credit_kind,
+    charges.commitment_discount_status,
     charges.invoice_id,
     charges.billing_currency,
     sum(charges.billed_cost) as billed_cost,
@@ -33,9 +39,14 @@ group by
     charges.billing_account_id,
     charges.project,
     charges.team,
+    charges.environment,
+    charges.workload,
+    charges.cost_centre,
+    charges.gl_account,
     charges.service_name,
     charges.service_category,
     charges.charge_category,
     charges.credit_kind,
+    charges.commitment_discount_status,
     charges.invoice_id,
     charges.billing_currency

@@ -1,95 +1,99 @@
--- Attribution rules that match a combination of tags and account, each pattern tried once per distinct value.
--- grain: one row per source, month, tag set, sub-account and rule whose every condition is met
--- key: source, billing_month, tag_set_id?, sub_account_id?, rule_number
-with combinations_found as (select * from core.combination),
-tag_sets as (select * from core.tag_set),
+-- The attribution rule that decides a dimension of a combination: the first in written order that is in force in that
+-- month and whose conditions hold; one that takes its value from a tag decides only where there is one.
+-- grain: one row per combination and dimension that a rule decides
+-- key: billing_month, combination_number, dimension
+with combinations as (select * from core.combination),
+tags as (select * from core.tags_consulted),
+held as (select * from core.rules_held),
+places_matched as (select * from core.places_matched),
 rules as (select * from settings.attribution_rule),
 conditions as (select * from settings.attribution_condition),
-combinations as (
-    select
-        combinations_found.source,
-        combinations_found.billing_month,
-        combinations_found.tag_set_id,
-        combinations_found.sub_account_id
-    from combinations_found
+particular as (
+    select distinct conditions.rule_number from conditions where conditions.subject in ('tag', 'resource')
 ),
-tag_values as (
-    select distinct tag_sets.tag_key, tag_sets.tag_value
-    from tag_sets
+-- Of the rules on places alone the first stands for all; those that take their value from a tag stand each for itself.
+by_place as (
+    select places_matched.source, places_matched.billing_month, places_matched.sub_account_id, places_matched.provider,
+        places_matched.billing_account_id, places_matched.region_id, places_matched.service_name,
+        places_matched.charge_category, rules.dimension, min(rules.rule_number) as rule_number
+    from places_matched
+    inner join rules on places_matched.rule_number = rules.rule_number
+    left join particular on places_matched.rule_number = particular.rule_number
+    where particular.rule_number is null
+        and (rules.from_month is null or rules.from_month <= places_matched.billing_month)
+        and (rules.until_month is null or places_matched.billing_month < rules.until_month)
+    group by places_matched.source, places_matched.billing_month, places_matched.sub_account_id,
+        places_matched.provider, places_matched.billing_account_id, places_matched.region_id,
+        places_matched.service_name, places_matched.charge_category, rules.dimension,
+        case when rules.value_key is not null then rules.rule_number end
 ),
-tag_values_matched as (
-    select tag_values.tag_key, tag_values.tag_value, conditions.rule_number, conditions.condition_number
-    from tag_values
-    inner join conditions
-        on conditions.subject = 'tag'
-        and tag_values.tag_key = conditions.tag_key
-        and tag_values.tag_value like conditions.pattern escape '\'
-),
-tag_sets_matched as (
-    select distinct
-        tag_sets.source,
-        tag_sets.billing_month,
-        tag_sets.tag_set_id,
-        tag_values_matched.rule_number,
-        tag_values_matched.condition_number
-    from tag_sets
-    inner join tag_values_matched
-        on tag_sets.tag_key = tag_values_matched.tag_key
-        and tag_sets.tag_value = tag_values_matched.tag_value
-),
-accounts_matched as (
-    select distinct combinations.sub_account_id, conditions.rule_number, conditions.condition_number
-    from combinations
-    inner join conditions
-        on conditions.subject = 'account'
-        and combinations.sub_account_id like conditions.pattern escape '\'
-),
-conditions_met as (
-    select combinations.*, tag_sets_matched.rule_number, tag_sets_matched.condition_number
-    from combinations
-    inner join tag_sets_matched
-        on combinations.source = tag_sets_matched.source
-        and combinations.billing_month = tag_sets_matched.billing_month
-        and combinations.tag_set_id = tag_sets_matched.tag_set_id
+candidates as (
+    select held.billing_month, held.combination_number, rules.dimension, rules.rule_number
+    from held
+    inner join rules on held.rule_number = rules.rule_number
+    where (rules.from_month is null or rules.from_month <= held.billing_month)
+        and (rules.until_month is null or held.billing_month < rules.until_month)
     union all
-    select combinations.*, accounts_matched.rule_number, accounts_matched.condition_number
+    select combinations.billing_month, combinations.combination_number, by_place.dimension, by_place.rule_number
     from combinations
-    inner join accounts_matched on combinations.sub_account_id = accounts_matched.sub_account_id
+    inner join by_place
+        on combinations.source = by_place.source and combinations.billing_month = by_place.billing_month
+        and combinations.sub_account_id is not distinct from by_place.sub_account_id
+        and combinations.provider is not distinct from by_place.provider
+        and combinations.billing_account_id is not distinct from by_place.billing_account_id
+        and combinations.region_id is not distinct from by_place.region_id
+        and combinations.service_name is not distinct from by_place.service_name
+        and combinations.charge_category is not distinct from by_place.charge_category
 ),
-conditions_of_rules as (
-    select rules.rule_number, count(distinct conditions.condition_number) as condition_count
-    from rules
-    left join conditions on rules.rule_number = conditions.rule_number
-    group by rules.rule_number
+-- What a rule takes from a tag; a workload is one of five, whatever the tag says.
+templated as (
+    select candidates.billing_month, candidates.combination_number, candidates.dimension, candidates.rule_number,
+        rules.value || case
+            when rules.value_case = 'lower' or rules.dimension = 'workload' then lower(trim(tags.tag_value))
+            when rules.value_case = 'upper' then upper(trim(tags.tag_value))
+            else trim(tags.tag_value)
+        end || rules.value_after as assigned
+    from candidates
+    inner join rules on candidates.rule_number = rules.rule_number and candidates.dimension = rules.dimension
+    inner join combinations on candidates.combination_number = combinations.combination_number
+        and candidates.billing_month = combinations.billing_month
+    inner join tags
+        on combinations.source = tags.source and combinations.billing_month = tags.billing_month
+        and combinations.tag_set_id is not distinct from tags.tag_set_id
+        and combinations.sub_account_id is not distinct from tags.sub_account_id and rules.value_key = tags.tag_key
+    where rules.value_key is not null and trim(tags.tag_value) <> ''
 ),
-met_counted as (
-    select source, billing_month, tag_set_id, sub_account_id, rule_number, count(*) as condition_count
-    from conditions_met
-    group by source, billing_month, tag_set_id, sub_account_id, rule_number
-),
-matches as (
-    select met_counted.source, met_counted.billing_month, met_counted.tag_set_id, met_counted.sub_account_id,
-        met_counted.rule_number
-    from met_counted
-    inner join conditions_of_rules
-        on met_counted.rule_number = conditions_of_rules.rule_number
-        and met_counted.condition_count = conditions_of_rules.condition_count
+assigned as (
+    select candidates.*, rules.value
+    from candidates
+    inner join rules on candidates.rule_number = rules.rule_number and candidates.dimension = rules.dimension
+    where rules.value_key is null
     union all
-    select combinations.*, conditions_of_rules.rule_number
-    from combinations
-    cross join conditions_of_rules
-    where conditions_of_rules.condition_count = 0
+    select templated.billing_month, templated.combination_number, templated.dimension, templated.rule_number,
+        case when templated.dimension <> 'workload' or templated.assigned <> 'evaluation' then templated.assigned
+            else 'monitoring' end as value
+    from templated
+    where templated.dimension <> 'workload'
+        or templated.assigned in ('training', 'inference', 'experiment', 'monitoring', 'platform', 'evaluation')
+),
+ranked as (
+    select assigned.*,
+        row_number() over (
+            partition by assigned.billing_month, assigned.combination_number, assigned.dimension
+            order by assigned.rule_number
+        ) as place
+    from assigned
 )
 
 select
-    -- The [[source]] of the configuration that delivered the charges
-    matches.source,
-    -- First day of the invoice month
-    matches.billing_month,
-    -- Combination of tags: core.tag_set lists them; null without tags
-    matches.tag_set_id,
-    -- AWS usage account, GCP project
-    matches.sub_account_id,
+    ranked.billing_month, ranked.combination_number,
+    -- project, team, environment, workload or cost_centre
+    ranked.dimension,
     -- Number of the rule in the configuration, from 1
-    matches.rule_number
-from matches
+    ranked.rule_number,
+    -- The rule as people read it: `rule N`
+    'rule ' || cast(ranked.rule_number as varchar) as named_by,
+    -- What the rule sets
+    ranked.value
+from ranked
+where ranked.place = 1

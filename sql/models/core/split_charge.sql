@@ -56,6 +56,8 @@ borne as (
 select borne.source, borne.billing_month, borne.charge_date, borne.provider, borne.billing_account_id,
     borne.sub_account_id, borne.tag_set_id, borne.resource_id, borne.parent_resource_id, borne.region_id,
     borne.service_name, borne.service_category, borne.charge_category, borne.charge_class, borne.credit_kind,
+    -- Null, since what nothing used of a commitment is no machine's
+    cast(null as varchar) as commitment_discount_status,
     borne.invoice_id, borne.billing_currency, max(borne.resource_name) as resource_name,
     sum(borne.billed_cost) as billed_cost, sum(borne.effective_cost) as effective_cost,
     sum(borne.list_cost) as list_cost, sum(borne.contracted_cost) as contracted_cost,

@@ -1,12 +1,17 @@
--- What names project or team of a combination of tags and account where no rule does. The keys are tried from left to
+-- What names a dimension of a combination of tags and account where no rule does. The keys are tried from left to
 -- right among the tags of the resource, then among those of its account, then among the names of cost categories; the
 -- first that has a value is taken.
 -- grain: one row per source, month, tag set, sub-account and dimension that a tag or cost category names
 -- key: source, billing_month, tag_set_id?, sub_account_id?, dimension
-with combinations as (select * from core.combination),
+with combinations_found as (select * from core.combination),
 tag_sets as (select * from core.tag_set),
 tag_keys as (select * from settings.attribution_tag),
 account_tags as (select * from settings.sub_account_tag),
+combinations as (
+    select distinct combinations_found.source, combinations_found.billing_month, combinations_found.tag_set_id,
+        combinations_found.sub_account_id
+    from combinations_found
+),
 -- The rank is odd where the tag comes from the list of accounts: a delivered one of the same key goes before it.
 entries_wanted as (
     select tag_keys.dimension, 2 * tag_keys.priority as preference, tag_keys.tag_key as entry_key,
@@ -42,34 +47,43 @@ entries_named as (
         and account_tags.sub_account_id = combinations.sub_account_id
     where trim(account_tags.tag_value) <> ''
 ),
-first_entries as (
+-- A workload is one of five, and a tag that says anything else names none.
+entries_understood as (
     select entries_named.source, entries_named.billing_month, entries_named.tag_set_id, entries_named.sub_account_id,
-        entries_named.dimension, min(entries_named.preference) as preference
+        entries_named.dimension, entries_named.preference, entries_named.named_by,
+        case
+            when entries_named.dimension <> 'workload' then entries_named.tag_value
+            when lower(trim(entries_named.tag_value)) = 'evaluation' then 'monitoring'
+            else lower(trim(entries_named.tag_value))
+        end as tag_value
     from entries_named
-    group by entries_named.source, entries_named.billing_month, entries_named.tag_set_id,
-        entries_named.sub_account_id, entries_named.dimension
+    where entries_named.dimension <> 'workload' or lower(trim(entries_named.tag_value)) in
+        ('training', 'inference', 'experiment', 'monitoring', 'platform', 'evaluation')
+),
+ranked as (
+    select entries_understood.*,
+        row_number() over (
+            partition by entries_understood.source, entries_understood.billing_month, entries_understood.tag_set_id,
+                entries_understood.sub_account_id, entries_understood.dimension
+            order by entries_understood.preference
+        ) as place
+    from entries_understood
 )
 
 select
     -- The [[source]] of the configuration that delivered the charges
-    entries_named.source,
+    ranked.source,
     -- First day of the invoice month
-    entries_named.billing_month,
+    ranked.billing_month,
     -- Combination of tags and cost categories: core.tag_set lists them; null without any
-    entries_named.tag_set_id,
+    ranked.tag_set_id,
     -- AWS usage account, GCP project
-    entries_named.sub_account_id,
-    -- project or team
-    entries_named.dimension,
+    ranked.sub_account_id,
+    -- project, team, environment, workload or cost_centre
+    ranked.dimension,
     -- `tag KEY`, `account tag KEY` or `cost category KEY`
-    entries_named.named_by,
+    ranked.named_by,
     -- Its value
-    entries_named.tag_value
-from entries_named
-inner join first_entries
-    on entries_named.source = first_entries.source
-    and entries_named.billing_month = first_entries.billing_month
-    and entries_named.tag_set_id is not distinct from first_entries.tag_set_id
-    and entries_named.sub_account_id is not distinct from first_entries.sub_account_id
-    and entries_named.dimension = first_entries.dimension
-    and entries_named.preference = first_entries.preference
+    ranked.tag_value
+from ranked
+where ranked.place = 1

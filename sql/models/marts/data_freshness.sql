@@ -17,20 +17,15 @@ usage_days as (
 ),
 loaded as (
     select loads.source, max(loads.billing_month) as last_billing_month
-    from loads
-    where loads.is_current
-    group by loads.source
+    from loads where loads.is_current group by loads.source
 ),
-named as (
-    select sources.source from sources
-    union
-    select loaded.source from loaded
+exported as (
+    select lags.source, cast(max(lags.last_exported_at) as date) as last_export_date from lags group by lags.source
 ),
+named as (select sources.source from sources union select loaded.source from loaded),
 described as (
     select
-        named.source,
-        loaded.last_billing_month,
-        usage_days.last_usage_date,
+        named.source, loaded.last_billing_month, usage_days.last_usage_date, exported.last_export_date,
         night.as_of,
         cast(night.as_of - interval '1' day as date) as yesterday,
         coalesce(sources.settle_days, 1) as settle_days,
@@ -40,17 +35,29 @@ described as (
     left join sources on named.source = sources.source
     left join loaded on named.source = loaded.source
     left join usage_days on named.source = usage_days.source
+    left join exported on named.source = exported.source
+),
+-- An export that goes on says that days before it have settled, those without usage too.
+settled as (
+    select
+        described.*,
+        case
+            when cast(described.last_export_date - interval '1' day as date) > described.last_usage_date
+            then cast(described.last_export_date - interval '1' day as date)
+            else described.last_usage_date
+        end as last_known_date
+    from described
 ),
 judged as (
     select
-        described.*,
-        cast(described.yesterday - described.settle_days * interval '1' day as date) as due_through,
+        settled.*,
+        cast(settled.yesterday - settled.settle_days * interval '1' day as date) as due_through,
         cast(
-            case when described.last_usage_date < described.yesterday then described.last_usage_date
-                when described.last_usage_date is not null then described.yesterday
-            end - described.settle_days * interval '1' day as date
+            case when settled.last_known_date < settled.yesterday then settled.last_known_date
+                when settled.last_known_date is not null then settled.yesterday
+            end - settled.settle_days * interval '1' day as date
         ) as complete_through
-    from described
+    from settled
 )
 
 select
@@ -63,7 +70,7 @@ select
     previous_months.status as previous_month_status,
     -- Last day on which usage begins, days after as_of not counted
     judged.last_usage_date,
-    -- Last day whose usage is complete: the last day with usage, yesterday at most, less settle_days; null if unknown
+    -- Last day whose usage is complete: the last with usage or before an export, less settle_days; null if unknown
     judged.complete_through,
     -- First day that may still grow, and with it all later ones: the day after complete_through; null if unknown
     cast(judged.complete_through + interval '1' day as date) as provisional_from,

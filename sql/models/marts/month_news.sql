@@ -24,6 +24,7 @@ select
     'unproven' as news,
     -- Load in force
     reconciled.load_id,
+    -- The [[source]] of the configuration that delivered the month
     reconciled.source,
     reconciled.billing_month,
     reconciled.billing_currency,

@@ -35,6 +35,7 @@ histories as (
 )
 
 select
+    -- The [[source]] of the configuration that delivers the month
     months.source,
     months.billing_month,
     -- no data, open (the month has not ended), estimated (ended, but not every charge names its invoice), final (each

@@ -1,8 +1,8 @@
 -- The table that ties: billed_cost summed by billing account and month is what the provider billed.
--- grain: one row per source, month, provider, billing account, invoice, project, team, service, category, currency
--- key: source, billing_month, provider?, billing_account_id?, invoice_id?, project, team, service_name?,
--- key: service_category?, charge_category?, billing_currency
-with costs as (select * from core.costs_attributed)
+-- grain: one row per month, billing account, invoice, project and what else is attributed, service, category, currency
+-- key: source, billing_month, provider?, billing_account_id?, invoice_id?, project, team, environment, workload,
+-- key: cost_centre, service_name?, service_category?, charge_category?, split_name?, billing_currency
+with costs as (select * from core.costs_converted)
 
 select
     costs.source,
@@ -12,14 +12,28 @@ select
     costs.invoice_id,
     costs.project,
     costs.team,
+    costs.environment,
+    costs.workload,
+    costs.cost_centre,
+    costs.gl_account,
     costs.service_name,
     costs.service_category,
     costs.charge_category,
+    costs.split_name,
     costs.billing_currency,
     sum(costs.billed_cost) as billed_cost,
     sum(costs.effective_cost) as effective_cost,
+    -- The part of effective_cost that is charged to those who bear it: all of it on a row without split_name, else 0
+    sum(case when costs.split_name is null then costs.effective_cost else 0 end) as direct_cost,
+    -- The part of effective_cost that a split gave them: all of it on a row with split_name, else 0
+    sum(case when costs.split_name is null then 0 else costs.effective_cost end) as shared_cost,
     sum(costs.cost_before_credits) as cost_before_credits,
     sum(costs.list_cost) as list_cost,
+    max(costs.reporting_currency) as reporting_currency,
+    sum(costs.converted_billed_cost) as converted_billed_cost,
+    sum(costs.converted_effective_cost) as converted_effective_cost,
+    sum(costs.converted_cost_before_credits) as converted_cost_before_credits,
+    sum(costs.converted_list_cost) as converted_list_cost,
     cast(sum(costs.charge_rows) as bigint) as charge_rows
 from costs
 group by
@@ -30,7 +44,12 @@ group by
     costs.invoice_id,
     costs.project,
     costs.team,
+    costs.environment,
+    costs.workload,
+    costs.cost_centre,
+    costs.gl_account,
     costs.service_name,
     costs.service_category,
     costs.charge_category,
+    costs.split_name,
     costs.billing_currency

@@ -19,10 +19,12 @@ with
             coalesce(
                 sum("EffectiveCost") filter (where "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee')), 0
             ) as unused_cost,
+            min(term_start) as starts_at,
+            max(term_end) as ends_at,
         from part
         where "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'DiscountedUsage', 'SavingsPlanCoveredUsage')
         group by 1, 2, 3
     )
 
-select *, used_cost + unused_cost - fee_cost - amortised_upfront_cost as gap_cost,
+select * exclude (starts_at, ends_at), used_cost + unused_cost - fee_cost - amortised_upfront_cost as gap_cost, starts_at, ends_at,
 from totals

@@ -16,10 +16,10 @@ with
 
 select
     cast(coalesce(line_item_usage_start_date, getvariable('billing_month')) as date) as charge_date,
-    split_line_item_parent_resource_id as parent_resource_id,
-    line_item_resource_id as resource_id,
-    tag_set_id(tags_text, cost_categories_text) as "x_TagSetId",
-    tags_text as "Tags",
+    private_resource(split_line_item_parent_resource_id) as parent_resource_id,
+    private_resource(line_item_resource_id) as resource_id,
+    coalesce(tag_set_id, tag_set_id(private_tags(tags_text), cost_categories_text)) as "x_TagSetId",
+    private_tags(tags_text) as "Tags",
     cost_categories_text as "x_CostCategories",
     line_item_usage_account_id as sub_account_id,
     max(line_item_usage_account_name) as sub_account_name,

@@ -122,7 +122,7 @@ select
         when commitment is null then null
         when item_type = 'SavingsPlanCoveredUsage' then cast(savings_plan_savings_plan_effective_cost as double)
         when item_type = 'SavingsPlanRecurringFee'
-        then cast(savings_plan_recurring_commitment_for_billing_period as double)
+        then cast(coalesce(savings_plan_recurring_commitment_for_billing_period, delivered_cost) as double)
         when item_type = 'RIFee' then coalesce(reservation_total_reserved_units, line_item_usage_amount)
         when item_type in ('DiscountedUsage', 'Fee') then line_item_usage_amount
         when item_type = 'SavingsPlanUpfrontFee' then cast(delivered_cost as double)
@@ -150,7 +150,7 @@ select
         nullif(regexp_extract(line_item_availability_zone, '^([a-z]+(?:-[a-z]+)+-\d+)', 1), ''),
         aws_region_of_usage_type(line_item_usage_type)
     ) as "RegionId",
-    line_item_resource_id as "ResourceId",
+    private_resource(line_item_resource_id) as "ResourceId",
     case
         when line_item_product_code = 'AmazonEC2' and contains(line_item_usage_type, 'EBS:')
         then 'Amazon Elastic Block Store'
@@ -175,8 +175,9 @@ select
     coalesce(pricing_rate_code, pricing_rate_id) as "SkuPriceId",
     line_item_usage_account_id as "SubAccountId",
     line_item_usage_account_name as "SubAccountName",
-    tags_text as "Tags",
-    tag_set_id(tags_text, cost_categories_text) as "x_TagSetId",
+    private_tags(tags_text) as "Tags",
+    -- Known from the combination of its tags, or worked out of their text; the texts go to a table of their own.
+    coalesce(tag_set_id, tag_set_id(private_tags(tags_text), cost_categories_text)) as "x_TagSetId",
     item_type as "x_LineItemType",
     line_item_operation as "x_Operation",
     line_item_usage_type as "x_UsageType",
@@ -220,4 +221,10 @@ select
             then savings_plan_amortized_upfront_commitment_for_billing_period
         end as decimal(38, 12)
     ) as amortised_upfront_cost,
+    case
+        when item_type in ('RIFee', 'SavingsPlanRecurringFee') then coalesce(savings_plan_start_time, reservation_start_time)
+    end as term_start,
+    case
+        when item_type in ('RIFee', 'SavingsPlanRecurringFee') then coalesce(savings_plan_end_time, reservation_end_time)
+    end as term_end,
 from charges

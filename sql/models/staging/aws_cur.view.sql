@@ -5,7 +5,10 @@
 with
     charges as (
         select
-            *,
+            part.*,
+            tagged."Tags",
+            tagged."x_CostCategories",
+            tagged."ResourceName",
             case
                 when "x_LineItemType" in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') then 'Usage'
                 when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee') and "x_RowNumber" < 0 then 'Usage'
@@ -20,14 +23,16 @@ with
                 else 'Adjustment'
             end as "ChargeCategory",
         from part
+        left join tagged using ("x_Source", "x_BillingMonth", "x_TagSetId")
     )
 
 select
     * exclude (
-        "PublisherName", "PricingQuantity", "PricingUnit", "ListUnitPrice",
-        unused_cost, unused_quantity, commitment_end, amortised_upfront_cost
+        "PublisherName", "PricingQuantity", "PricingUnit", "ListUnitPrice", "ChargeDescription", "PricingCurrency", "SkuPriceDetails",
+        unused_cost, unused_quantity, commitment_end, amortised_upfront_cost, term_start, term_end
     ),
     'BillingAccount' as "BillingAccountType",
+    coalesce("ChargeDescription", "x_UsageType", "x_LineItemType") as "ChargeDescription",
     case
         when "ChargeCategory" = 'Usage' then 'Usage-Based'
         when "x_LineItemType" in ('RIFee', 'SavingsPlanRecurringFee', 'FlatRateSubscription') then 'Recurring'
@@ -68,10 +73,7 @@ select
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
-            coalesce(
-                "ListUnitPrice",
-                try_cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
-            )
+            focus.unit_price("ListUnitPrice", "ListCost", coalesce(nullif("PricingQuantity", 0), 1))
     end as "ListUnitPrice",
     case
         when "ChargeCategory" not in ('Usage', 'Purchase') then null
@@ -80,8 +82,10 @@ select
         when "ChargeCategory" = 'Usage' and contains("x_UsageType", 'Spot') then 'Dynamic'
         else 'Standard'
     end as "PricingCategory",
+    coalesce("PricingCurrency", "BillingCurrency") as "PricingCurrency",
     cast(null as decimal(38, 12)) as "PricingCurrencyContractedUnitPrice",
-    cast(null as decimal(38, 12)) as "PricingCurrencyEffectiveCost",
+    case when coalesce("PricingCurrency", "BillingCurrency") = "BillingCurrency" then "EffectiveCost" end
+    as "PricingCurrencyEffectiveCost",
     cast(null as decimal(38, 12)) as "PricingCurrencyListUnitPrice",
     case when "ChargeCategory" in ('Usage', 'Purchase') then coalesce(nullif("PricingQuantity", 0), 1) end
     as "PricingQuantity",
@@ -93,15 +97,21 @@ select
     'AWS' as "ProviderName",
     coalesce("PublisherName", 'Amazon Web Services, Inc.') as "PublisherName",
     focus.aws_region_name("RegionId") as "RegionName",
-    json_extract_string("Tags", '$.Name') as "ResourceName",
     case
         when starts_with("ResourceId", 'arn:')
         then split_part("ResourceId", ':', 3) || ':' || split_part(split_part("ResourceId", ':', 6), '/', 1)
-        else nullif(regexp_extract("ResourceId", '^(i|vol|eni|snap|nat|ami|vpc|igw|eipalloc)-', 1), '')
+        when "ResourceId" is not null
+        then
+            coalesce(
+                nullif(regexp_extract("ResourceId", '^(i|vol|eni|snap|nat|ami|vpc|igw|eipalloc)-', 1), ''),
+                case "x_ServiceCode" when 'AmazonS3' then 'bucket' else "x_ServiceCode" end,
+                'Resource'
+            )
     end as "ResourceType",
     focus.aws_service_category("x_ServiceCode", "ServiceName") as "ServiceCategory",
     focus.aws_service_subcategory("x_ServiceCode", "ServiceName") as "ServiceSubcategory",
-    "x_UsageType" as "SkuMeter",
+    case when "SkuId" is not null then "x_UsageType" end as "SkuMeter",
+    case when "SkuPriceId" is not null then "SkuPriceDetails" end as "SkuPriceDetails",
     case when "SubAccountId" is not null then 'Account' end as "SubAccountType",
     cast(null as varchar) as "x_CostType",
     case when "x_LineItemType" = 'Credit' then least("BilledCost", 0) else 0 end as "x_PromotionalCredit",

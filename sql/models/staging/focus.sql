@@ -14,14 +14,18 @@ with
                 else 'Adjustment'
             end as charge_category,
             focus.provider_name("ProviderName") = 'Google Cloud' as is_google,
+            case when focus.provider_name("ProviderName") = 'Google Cloud' then 'America/Los_Angeles' else 'UTC' end
+            as invoice_zone,
             -- Google's own export has lists instead of Tags and without a category of the service.
-            coalesce(
-                nullif("Tags", '{}'),
-                gcp_tags(
-                    gcp_list_of_focus("x_Tags"),
-                    gcp_list_of_focus("x_Labels"),
-                    gcp_list_of_focus("x_ProjectLabels"),
-                    gcp_list_of_focus("x_SystemLabels")
+            private_tags(
+                coalesce(
+                    nullif("Tags", '{}'),
+                    gcp_tags(
+                        gcp_list_of_focus("x_Tags"),
+                        gcp_list_of_focus("x_Labels"),
+                        gcp_list_of_focus("x_ProjectLabels"),
+                        gcp_list_of_focus("x_SystemLabels")
+                    )
                 )
             ) as tags_text,
             coalesce(
@@ -86,8 +90,8 @@ select
     coalesce("PublisherName", focus.provider_name("ProviderName")) as "PublisherName",
     "RegionId",
     case when "RegionId" is not null then coalesce("RegionName", "RegionId") end as "RegionName",
-    "ResourceId",
-    "ResourceName",
+    private_resource("ResourceId") as "ResourceId",
+    private_name("ResourceName", "ResourceId") as "ResourceName",
     "ResourceType",
     service_category as "ServiceCategory",
     coalesce("ServiceName", 'Unknown') as "ServiceName",
@@ -123,7 +127,7 @@ select
     case
         when charge_category = 'Credit' and not contains(lower(coalesce("ChargeDescription", '')), 'refund')
         then least(coalesce("BilledCost", 0), 0)
-        when "x_Credits" is not null and is_google then least(gcp_promotion_sum(gcp_list_of_focus("x_Credits")), 0)
+        when "x_Credits" is not null and is_google then least(gcp_promotion_sum(gcp_credits(gcp_list_of_focus("x_Credits"))), 0)
         else 0
     end as "x_PromotionalCredit",
     case
@@ -132,8 +136,9 @@ select
         when charge_category in ('Credit', 'Adjustment') and contains(lower("ChargeDescription"), 'refund')
         then 'refund'
     end as "x_CreditKind",
-    getvariable('billing_month') as "x_InvoicePeriodStart",
-    getvariable('next_billing_month') as "x_InvoicePeriodEnd",
+    -- Google's invoice months begin at midnight in California, daylight saving included.
+    (getvariable('billing_month') at time zone invoice_zone) at time zone 'UTC' as "x_InvoicePeriodStart",
+    (getvariable('next_billing_month') at time zone invoice_zone) at time zone 'UTC' as "x_InvoicePeriodEnd",
     "x_Project.Number" as "x_ProjectNumber",
     "x_Project.AncestryNumbers" as "x_ProjectAncestors",
     coalesce("EffectiveCost", "BilledCost", 0) as "x_EffectiveCostProvider",

@@ -15,10 +15,11 @@ with
             coalesce(sum("EffectiveCost" - "BilledCost") filter (where fee_kind is null), 0) as used_cost,
             coalesce(sum("EffectiveCost") filter (where fee_kind is not null and "x_RowNumber" < 0), 0) as unused_cost,
             bool_or(fee_kind is not null) as has_fees,
-        from part
+        from (select * replace (coalesce("EffectiveCost", "BilledCost") as "EffectiveCost") from part)
         group by 1, 2, 3
     )
 
 select * exclude (has_fees), used_cost + unused_cost - fee_cost - amortised_upfront_cost as gap_cost,
+    cast(null as timestamp) as starts_at, cast(null as timestamp) as ends_at,
 from totals
 where has_fees

@@ -3,6 +3,9 @@
 -- key: billing_account_id, billing_currency, sub_account_id?, line_item_type
 -- The loader adds to this SELECT one count per converted column of what did not convert, and sums the rows up to billing
 -- account and currency. Columns named `raw: METRIC` are kept as they are, for the check against invoices.
+with
+    lines as (select *, gcp_credits(credits) as credit_list from landed)
+
 select
     'Google Cloud' as provider,
     billing_account_id,
@@ -10,11 +13,11 @@ select
     "project.id" as sub_account_id,
     coalesce(cost_type, 'regular') as line_item_type,
     count(*) as rows_read,
-    coalesce(sum(cost), 0) + coalesce(sum(gcp_credit_sum(credits)), 0) as delivered_cost,
-    coalesce(sum(rest_cost), 0) + coalesce(sum(gcp_credit_rest(credits)), 0) as rounded_cost,
+    coalesce(sum(cost), 0) + coalesce(sum(gcp_credit_sum(credit_list)), 0) as delivered_cost,
+    coalesce(sum(rest_cost), 0) + coalesce(sum(gcp_credit_rest(credit_list)), 0) as rounded_cost,
     delivered_cost as "raw: BilledCost",
     coalesce(sum(cost), 0) as "raw: Cost",
-    coalesce(sum(gcp_credit_sum(credits)), 0) as "raw: Credits",
+    coalesce(sum(gcp_credit_sum(credit_list)), 0) as "raw: Credits",
     count(*) filter (where cost is null and bad_cost is null) as "noted: empty cost read as 0",
     count(*) filter (
         where usage_start_time is null and bad_usage_start_time is null
@@ -26,11 +29,11 @@ select
         where "invoice.month" is not null and try_strptime("invoice.month", '%Y%m') is null
     ) as "noted: invoice month is no YYYYMM, the month of the usage taken",
     count(*) filter (
-        where date_trunc('month', coalesce(try_strptime("invoice.month", '%Y%m'), usage_start_time))
+        where date_trunc('month', gcp_invoice_month("invoice.month", usage_start_time))
             <> getvariable('billing_month')
     ) as "noted: billing period other than that of the delivery",
     histogram(
         case when cost_type in ('regular', 'tax', 'adjustment', 'rounding_error', 'credit') then null else cost_type end
     ) as "noted: unknown cost type",
-from landed
+from lines
 group by 1, 2, 3, 4, 5

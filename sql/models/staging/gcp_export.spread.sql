@@ -54,17 +54,21 @@ with
     ),
 
     -- A credited charge weighs what it is credited; where a correction takes a credit back, it weighs less than nothing.
+    -- Amounts are added as decimals: a sum of doubles differs with the order that rows come in.
     credited as (
         select
             row_number, billing_account_id, billing_currency, pacific_date, billed_cost, unit, spend_pool as pool,
-            -spend_credit as weight, cast(-spend_credit as double) as taken,
+            -spend_credit as weight, -spend_credit as taken,
         from pooled
         where fee_kind is null and spend_credit is not null
         union all
         select
             row_number, billing_account_id, billing_currency, pacific_date, billed_cost, unit, resource_pool as pool,
             -resource_credit as weight,
-            case when gross_cost <> 0 then quantity * cast(-resource_credit as double) / cast(gross_cost as double) end as taken,
+            case
+                when gross_cost <> 0
+                then cast(quantity * cast(-resource_credit as double) / cast(gross_cost as double) as decimal(38, 12))
+            end as taken,
         from pooled
         where fee_kind is null and resource_credit is not null
     ),
@@ -81,10 +85,12 @@ with
         select
             *,
             case when fee_kind = 'resource' then resource_pool else spend_pool end as pool,
-            case
-                when fee_kind = 'resource' then case when quantity > 0 and unit is not null then quantity end
-                else fee_capacity
-            end as capacity,
+            cast(
+                case
+                    when fee_kind = 'resource' then case when quantity > 0 and unit is not null then quantity end
+                    else fee_capacity
+                end as decimal(38, 12)
+            ) as capacity,
         from pooled
         where fee_kind is not null and offset_credit is null
     ),
@@ -111,7 +117,7 @@ with
                         <> greatest(fee_pools.greatest_unit, credits.greatest_unit)
                     )
                 then null
-                when fee_pools.capacity > 0 then greatest(least(credits.taken / fee_pools.capacity, 1), 0)
+                when fee_pools.capacity > 0 then greatest(least(cast(credits.taken as double) / cast(fee_pools.capacity as double), 1), 0)
             end as use_ratio,
         from fee_pools
         left join credits using (billing_account_id, billing_currency, pacific_date, pool)
@@ -174,7 +180,7 @@ select
     cast(null as decimal(38, 12)) as unused_cost,
     bool_and(is_known) as is_known,
     -- The amount of a resource, or the part of a commitment to spend.
-    case when starts_with(min(pool), 'resource') then sum(taken) else cast(sum(share) as double) end as quantity,
+    case when starts_with(min(pool), 'resource') then cast(sum(taken) as double) else cast(sum(share) as double) end as quantity,
 from exact_shares
 group by row_number
 union all

@@ -1,47 +1,64 @@
 -- The Cloud Billing export, standard or detailed, as the stored columns of a part.
 -- grain: one row per delivered row; identical rows are legitimate
 -- key: x_RowNumber
+-- Tags stand apart, once per combination (gcp_export.labels.sql), and rows have its id.
+-- Null stands for what most rows have, and the view says it: a cost type of regular, an EffectiveCost that is BilledCost,
+-- a ContractedCost that is ListCost.
 -- Source: Cloud Billing documentation, "Structure of the detailed usage cost data"; FOCUS 1.2.
 with
-    -- Labels repeat from row to row: their texts are worked out once per combination.
-    label_sets as materialized (
-        select *, case when tags_text is not null then md5_number_lower(tags_text) end as tag_set_id,
-        from (
-            select
-                *,
-                gcp_tags(tags, labels, "project.labels", system_labels) as tags_text,
-                gcp_inherited_tags(tags, labels, "project.labels") as inherited_text,
-            from (select distinct tags, labels, "project.labels", system_labels from landed)
-        )
+    -- What the price list has one price for, as it was last listed.
+    listed as (
+        select sku_id, any_value(price) as price, any_value(currency) as currency
+        from settings.price
+        where provider = 'Google Cloud'
+        group by sku_id
+        having count(distinct price) = 1 and count(distinct currency) = 1
+    ),
+
+    rows_credited as (
+        select
+            landed.*,
+            coalesce(cost, 0) as gross_cost,
+            coalesce(cost_type, 'regular') as kind,
+            gcp_credits(credits) as credit_list,
+            case
+                when cost_at_list is not null then cost_at_list
+                when listed.currency = coalesce(landed.currency, getvariable('default_currency'))
+                then try_cast(cast(listed.price as double) * "usage.amount_in_pricing_units" as decimal(38, 12))
+                when listed.currency = 'USD'
+                then
+                    try_cast(
+                        cast(listed.price as double) * "usage.amount_in_pricing_units" * currency_conversion_rate
+                        as decimal(38, 12)
+                    )
+            end as listed_cost,
+        from landed
+        left join listed on landed."sku.id" = listed.sku_id
     ),
 
     rows_costed as (
         select
-            landed.*,
-            label_sets.tags_text,
-            label_sets.tag_set_id,
-            label_sets.inherited_text,
-            coalesce(cost, 0) as gross_cost,
-            gcp_credit_sum(credits) as credit_cost,
-            coalesce(cost_type, 'regular') as kind,
-            gcp_fee_kind(coalesce(cost_type, 'regular'), "sku.description", "resource.global_name", credits) as fee_kind,
+            rows_credited.*,
+            label_set.tag_set_id,
+            label_set.inherited_text,
+            cast(gross_cost + gcp_credit_sum(credit_list) as decimal(38, 12)) as net_cost,
+            gcp_fee_kind(kind, "sku.description", "resource.global_name", credits) as fee_kind,
             -- Commitments are spread over usage: a tax or a correction with credits takes no part in it.
-            case
-                when coalesce(cost_type, 'regular') = 'regular' and contains(credits, 'COMMITTED_USAGE_DISCOUNT') then credits
-            end as commitment_credits,
-            coalesce(cost_type, 'regular') = 'regular' and "consumption_model.id" <> '7754-699E-0EBF' as is_committed_model,
-        from landed
-        left join label_sets
-            on landed.tags is not distinct from label_sets.tags
-            and landed.labels is not distinct from label_sets.labels
-            and landed."project.labels" is not distinct from label_sets."project.labels"
-            and landed.system_labels is not distinct from label_sets.system_labels
+            case when kind = 'regular' and contains(credits, 'COMMITTED_USAGE_DISCOUNT') then credit_list end
+            as commitment_credits,
+            kind = 'regular' and "consumption_model.id" <> '7754-699E-0EBF' as is_committed_model,
+        from rows_credited
+        left join label_set
+            on rows_credited.tags is not distinct from label_set.tags
+            and rows_credited.labels is not distinct from label_set.labels
+            and rows_credited."project.labels" is not distinct from label_set."project.labels"
+            and rows_credited.system_labels is not distinct from label_set.system_labels
     )
 
 select
     row_number as "x_RowNumber",
     "location.zone" as "AvailabilityZone",
-    cast(gross_cost + credit_cost as decimal(38, 12)) as "BilledCost",
+    net_cost as "BilledCost",
     billing_account_id as "BillingAccountId",
     coalesce(currency, getvariable('default_currency')) as "BillingCurrency",
     case
@@ -49,7 +66,7 @@ select
             and usage_start_time < getvariable('billing_month')
         then 'Correction'
     end as "ChargeClass",
-    coalesce("adjustment_info.description", "sku.description") as "ChargeDescription",
+    nullif("adjustment_info.description", "sku.description") as "ChargeDescription",
     coalesce(usage_end_time, getvariable('next_billing_month')) as "ChargePeriodEnd",
     coalesce(usage_start_time, getvariable('billing_month')) as "ChargePeriodStart",
     case
@@ -64,49 +81,42 @@ select
         when fee_kind = 'resource' then "usage.amount"
         when fee_kind = 'spend' or is_committed_model then cast(gross_cost as double)
     end as "CommitmentDiscountQuantity",
+    nullif(currency_conversion_rate, 1) as conversion_rate,
     "usage.amount" as "ConsumedQuantity",
     "usage.unit" as "ConsumedUnit",
     case
-        when kind = 'regular' and fee_kind is null then coalesce(cost_at_effective_price_default, gross_cost)
-        else gross_cost + credit_cost
+        when kind = 'regular' and fee_kind is null
+        then nullif(coalesce(cost_at_effective_price_default, gross_cost), coalesce(listed_cost, gross_cost))
     end as "ContractedCost",
     coalesce("price.effective_price_default", "price.effective_price") as "ContractedUnitPrice",
-    cast(gross_cost + credit_cost as decimal(38, 12)) as "EffectiveCost",
-    cast(gross_cost + credit_cost as decimal(38, 12)) as "x_EffectiveCostProvider",
+    cast(null as decimal(38, 12)) as "EffectiveCost",
     case
-        when kind = 'regular' and fee_kind is null then coalesce(cost_at_list, gross_cost) else gross_cost + credit_cost
+        when kind = 'regular' and fee_kind is null then coalesce(listed_cost, gross_cost) else net_cost
     end as "ListCost",
     "price.list_price" as "ListUnitPrice",
     case
-        when kind in ('tax', 'adjustment', 'rounding_error', 'credit') then null
+        when kind <> 'regular' then null
         when commitment_credits is not null or is_committed_model then 'Committed'
         when contains("sku.description", 'Spot') or contains("sku.description", 'Preemptible') then 'Dynamic'
-        else 'Standard'
     end as "PricingCategory",
-    case when currency_conversion_rate <> 1 then 'USD' else currency end as "PricingCurrency",
-    case
-        when currency_conversion_rate <> 1
-        then try_cast(cast(gross_cost + credit_cost as double) / nullif(currency_conversion_rate, 0) as decimal(38, 12))
-    end as "PricingCurrencyEffectiveCost",
     "usage.amount_in_pricing_units" as "PricingQuantity",
     "usage.pricing_unit" as "PricingUnit",
     case when transaction_type <> 'GOOGLE' then seller_name end as "PublisherName",
     coalesce("location.region", nullif("location.location", 'global')) as "RegionId",
-    "resource.global_name" as "ResourceId",
-    "resource.name" as "ResourceName",
+    private_resource("resource.global_name") as "ResourceId",
+    private_name("resource.name", "resource.global_name") as "ResourceName",
     coalesce("service.description", 'Unknown') as "ServiceName",
     "sku.id" as "SkuId",
     "sku.description" as "SkuMeter",
-    "sku.id" || '/' || coalesce("price.tier_start_amount", '0') as "SkuPriceId",
+    nullif("price.tier_start_amount", 0) as tier_start_amount,
     "project.id" as "SubAccountId",
     "project.name" as "SubAccountName",
-    tags_text as "Tags",
     tag_set_id as "x_TagSetId",
-    kind as "x_CostType",
+    nullif(kind, 'regular') as "x_CostType",
     "service.id" as "x_ServiceCode",
     cost as "x_UnblendedCost",
     cast(
-        least(case when kind = 'credit' then gross_cost else 0 end + gcp_promotion_sum(credits), 0) as decimal(38, 12)
+        least(case when kind = 'credit' then gross_cost else 0 end + gcp_promotion_sum(credit_list), 0) as decimal(38, 12)
     ) as "x_PromotionalCredit",
     nullif(credits, '[]') as "x_Credits",
     "project.number" as "x_ProjectNumber",
@@ -117,7 +127,7 @@ select
     fee_kind,
     gcp_credit_of(commitment_credits, 'COMMITTED_USAGE_DISCOUNT_DOLLAR_BASE') as spend_credit,
     gcp_credit_of(commitment_credits, 'COMMITTED_USAGE_DISCOUNT') as resource_credit,
-    case when fee_kind is not null then gcp_credit_of(credits, 'FEE_UTILIZATION_OFFSET') end as offset_credit,
+    case when fee_kind is not null then gcp_credit_of(credit_list, 'FEE_UTILIZATION_OFFSET') end as offset_credit,
     case
         when fee_kind = 'spend'
         then
@@ -125,13 +135,9 @@ select
                 cast(gross_cost as double),
                 currency_conversion_rate,
                 "usage.amount_in_pricing_units",
-                focus.gcp_commitment_discount("service.description", "sku.description")
+                gcp_spend_discount("service.description", "sku.description")
             )
     end as fee_capacity,
     case when fee_kind is not null then contains(labels, '"goog-originating-sku-id"') end as has_originating_sku,
-    case
-        when fee_kind is not null or commitment_credits is not null then currency_conversion_rate
-    end as conversion_rate,
-    cast(null as decimal(38, 12)) as unused_cost,
     cast(null as boolean) as "x_UnusedKnown",
 from rows_costed

@@ -3,27 +3,24 @@
 -- key: x_RowNumber
 -- Source: FOCUS 1.2, Commitment Discount Status.
 select
-    * replace (
+    part.* replace (
         -"x_RowNumber" as "x_RowNumber",
         0 as "BilledCost",
-        unused_cost as "EffectiveCost",
-        0 as "x_EffectiveCostProvider",
+        spread.unused_cost as "EffectiveCost",
         0 as "ListCost",
         0 as "ContractedCost",
         cast(null as decimal(38, 12)) as "ListUnitPrice",
         cast(null as decimal(38, 12)) as "ContractedUnitPrice",
         case
-            when fee_kind = 'spend' then cast(unused_cost as double)
-            else "ConsumedQuantity" * cast(unused_cost as double) / nullif(cast("BilledCost" - "x_PromotionalCredit" as double), 0)
+            when fee_kind = 'spend' then cast(spread.unused_cost as double)
+            else
+                "ConsumedQuantity" * cast(spread.unused_cost as double)
+                / nullif(cast("BilledCost" - "x_PromotionalCredit" as double), 0)
         end as "CommitmentDiscountQuantity",
         0 as "x_PromotionalCredit",
         cast(null as varchar) as "x_Credits",
-        0 as "x_UnblendedCost",
-        case
-            when "PricingCurrencyEffectiveCost" is not null
-            then try_cast(cast(unused_cost as double) / nullif(conversion_rate, 0) as decimal(38, 12))
-        end as "PricingCurrencyEffectiveCost",
-        cast(null as decimal(38, 12)) as unused_cost
+        0 as "x_UnblendedCost"
     ),
 from part
-where unused_cost <> 0
+inner join spread on spread.row_number = part."x_RowNumber"
+where spread.unused_cost <> 0

@@ -5,7 +5,11 @@
 with
     charges as (
         select
-            *,
+            part.* replace (
+                coalesce("ContractedCost", "ListCost") as "ContractedCost",
+                coalesce("EffectiveCost", "BilledCost") as "EffectiveCost",
+                coalesce("x_CostType", 'regular') as "x_CostType"
+            ),
             case
                 when "x_RowNumber" < 0 then 'Usage'
                 when "x_CostType" = 'tax' then 'Tax'
@@ -16,21 +20,24 @@ with
                 when contains("ServiceName", 'Support') then 'Purchase'
                 else 'Usage'
             end as "ChargeCategory",
-            json_extract_string("Tags", '$."goog-system/compute.googleapis.com/machine_spec"') as machine_type,
             case when contains("SkuMeter", 'GPU') then regexp_extract("SkuMeter", '^(.*?)\s+GPU\b', 1) end as gpu_type,
-            case
-                when contains("Tags", 'goog-system/compute.googleapis.com/reservation_name')
-                then json_extract_string("Tags", '$."goog-system/compute.googleapis.com/reservation_name"')
-            end as reservation_name,
+            tagged."Tags",
+            tagged.machine_type,
+            tagged.cores,
+            tagged.megabytes,
+            tagged.reservation_name,
+            tagged.reservation_project,
+            tagged.is_unused_reservation,
         from part
+        left join tagged using ("x_Source", "x_BillingMonth", "x_TagSetId")
     )
 
 select
     * exclude (
-        "CommitmentDiscountQuantity", "ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice",
-        "PricingCategory", "PricingQuantity", "PricingUnit", "PublisherName", "SkuId", "SkuMeter", "SkuPriceId",
-        machine_type, gpu_type, reservation_name,
-        fee_kind, spend_credit, resource_credit, offset_credit, fee_capacity, has_originating_sku, conversion_rate, unused_cost
+        "ChargeDescription", "CommitmentDiscountQuantity", "ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice",
+        "PricingCategory", "PricingQuantity", "PricingUnit", "PublisherName", "SkuId", "SkuMeter",
+        machine_type, gpu_type, cores, megabytes, reservation_name, reservation_project, is_unused_reservation,
+        tier_start_amount, fee_kind, spend_credit, resource_credit, offset_credit, fee_capacity, has_originating_sku, conversion_rate
     ),
     cast(null as varchar) as "BillingAccountName",
     'Billing Account' as "BillingAccountType",
@@ -38,17 +45,18 @@ select
         when reservation_name is not null
         then
             'projects/' || coalesce(
-                json_extract_string("Tags", '$."goog-system/compute.googleapis.com/reservation_project_id"'),
+                reservation_project,
                 "SubAccountId",
                 ''
             ) || '/reservations/' || reservation_name
     end as "CapacityReservationId",
     case
         when reservation_name is null or "ChargeCategory" <> 'Usage' then null
-        when json_extract_string("Tags", '$."goog-system/compute.googleapis.com/is_unused_reservation"') = 'true'
+        when is_unused_reservation = 'true'
         then 'Unused'
         else 'Used'
     end as "CapacityReservationStatus",
+    coalesce("ChargeDescription", "SkuMeter") as "ChargeDescription",
     case "ChargeCategory" when 'Usage' then 'Usage-Based' when 'Purchase' then 'Recurring' else 'One-Time' end
     as "ChargeFrequency",
     case
@@ -73,26 +81,26 @@ select
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
-            coalesce(
-                "ContractedUnitPrice",
-                try_cast(cast("ContractedCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
-            )
+            focus.unit_price("ContractedUnitPrice", "ContractedCost", coalesce(nullif("PricingQuantity", 0), 1))
     end as "ContractedUnitPrice",
     cast(null as varchar) as "InvoiceId",
     'Google Cloud' as "InvoiceIssuerName",
     case
         when "ChargeCategory" in ('Usage', 'Purchase')
         then
-            coalesce(
-                "ListUnitPrice",
-                try_cast(cast("ListCost" as double) / coalesce(nullif("PricingQuantity", 0), 1) as decimal(38, 12))
-            )
+            focus.unit_price("ListUnitPrice", "ListCost", coalesce(nullif("PricingQuantity", 0), 1))
     end as "ListUnitPrice",
     case
-        when "ChargeCategory" = 'Usage' then case when "x_RowNumber" < 0 then 'Committed' else "PricingCategory" end
+        when "ChargeCategory" = 'Usage'
+        then case when "x_RowNumber" < 0 then 'Committed' else coalesce("PricingCategory", 'Standard') end
         when "ChargeCategory" = 'Purchase' then 'Standard'
     end as "PricingCategory",
+    case when conversion_rate is not null then 'USD' else "BillingCurrency" end as "PricingCurrency",
     cast(null as decimal(38, 12)) as "PricingCurrencyContractedUnitPrice",
+    case
+        when conversion_rate is null then "EffectiveCost"
+        else try_cast(cast("EffectiveCost" as double) / nullif(conversion_rate, 0) as decimal(38, 12))
+    end as "PricingCurrencyEffectiveCost",
     cast(null as decimal(38, 12)) as "PricingCurrencyListUnitPrice",
     case when "ChargeCategory" in ('Usage', 'Purchase') then coalesce(nullif("PricingQuantity", 0), 1) end
     as "PricingQuantity",
@@ -116,18 +124,22 @@ select
                 json_object(
                     'InstanceType', machine_type,
                     'CoreCount',
-                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/cores"') as integer),
+                    try_cast(cores as integer),
                     'MemorySize',
-                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double) / 1024,
+                    try_cast(megabytes as double) / 1024,
                     'x_MemoryMegabytes',
-                    try_cast(json_extract_string("Tags", '$."goog-system/compute.googleapis.com/memory"') as double),
+                    try_cast(megabytes as double),
                     'GpuCount', focus.gcp_gpu_count(machine_type),
                     'x_GpuType', gpu_type
                 ) as varchar
             )
     end as "SkuPriceDetails",
-    case when "ChargeCategory" in ('Usage', 'Purchase') then "SkuPriceId" end as "SkuPriceId",
+    case
+        when "ChargeCategory" in ('Usage', 'Purchase')
+        then "SkuId" || '/' || coalesce(regexp_replace(cast(tier_start_amount as varchar), '\.0$', ''), '0')
+    end as "SkuPriceId",
     case when "SubAccountId" is not null then 'Project' end as "SubAccountType",
+    case when "x_RowNumber" < 0 then 0 else "BilledCost" end as "x_EffectiveCostProvider",
     cast(null as varchar) as "x_LineItemType",
     cast(null as varchar) as "x_Operation",
     "SkuMeter" as "x_UsageType",

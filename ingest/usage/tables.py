@@ -1,0 +1,100 @@
+"""Tables of text: CSV and parquet with columns known by name, each value checked before it is cast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import duckdb
+
+from ingest.delivery import DeliveredFile
+from ingest.errors import LoadRefused, SourceUnreadable
+from ingest.explain import explained
+from sql.contract import Column, Table
+from sql.warehouse import Warehouse, literal, quoted
+
+READABLE = (".csv", ".csv.gz", ".parquet")
+_CASTS: Mapping[str, str] = {
+    "TIMESTAMP": "instant({value})",
+    "DATE": "try_cast(case when length({value}) = 7 then {value} || '-01' else {value} end as date)",
+    "DOUBLE": "try_cast({value} as double)",
+    "BOOLEAN": "try_cast({value} as boolean)",
+    "BIGINT": "try_cast({value} as bigint)",
+}
+"""How text is cast, by the type of the column; null is a value that cannot be."""
+
+
+def read_table(warehouse: Warehouse, file: DeliveredFile) -> list[str]:
+    """Read a file as text to the temporary table `given`, with `line`; return its columns in lower case."""
+    if file.size == 0:
+        raise SourceUnreadable("the file is empty (0 bytes)", file=file.name, hint="a header is the least it has")
+    path = literal(str(file.path))
+    is_parquet = file.name.lower().endswith(".parquet")
+    reader = (
+        f"read_parquet({path})"
+        if is_parquet
+        else f"read_csv({path}, header = true, all_varchar = true, delim = ',', quote = '\"', escape = '\"')"
+    )
+    try:
+        warehouse.execute("set preserve_insertion_order = true")
+        warehouse.execute(
+            f"create or replace temporary table given as select row_number() over () + {int(not is_parquet)} as line,"
+            f" columns(*)::varchar from {reader}"
+        )
+    except duckdb.Error as error:
+        raise explained(error, file.name) from error
+    finally:
+        warehouse.execute("set preserve_insertion_order = false")
+    names = [str(row[0]) for row in warehouse.rows("select column_name from (describe given) offset 1")]
+    for name in names:
+        if name != name.strip().lower():
+            warehouse.execute(f"alter table given rename {quoted(name)} to {quoted(name.strip().lower())}")
+    return [name.strip().lower() for name in names]
+
+
+def value_of(column: Column) -> str:
+    """Return the expression that casts a column of `given`; an empty text is null."""
+    value = f"nullif(trim({quoted(column.name)}), '')"
+    if column.type.startswith("DECIMAL"):
+        return f"try_cast({value} as {column.type})"
+    return _CASTS.get(column.type, "{value}").format(value=value)
+
+
+def selected(table: Table, names: Sequence[str], others: Mapping[str, str]) -> str:
+    """Return the list of columns of `table` that `given` has, or that `others` has an expression for."""
+    return ", ".join(
+        f"{others.get(column.name) or value_of(column)} as {quoted(column.name)}"
+        for column in table.columns
+        if column.name in others or column.name in names
+    )
+
+
+def refuse_bad_values(warehouse: Warehouse, file: DeliveredFile, columns: Iterable[Column], needed: str) -> None:
+    """Raise LoadRefused for the first row with a value that cannot be cast, or without the column that is `needed`."""
+    checks = [(f"coalesce(trim({quoted(needed)}), '') = ''", f"'has no {needed}'")]
+    for column in columns:
+        value = quoted(column.name)
+        if column.type != "VARCHAR":
+            checks.append(
+                (
+                    f"coalesce(trim({value}), '') <> '' and {value_of(column)} is null",
+                    f"'{column.name} cannot be read: ' || {value}",
+                )
+            )
+        if column.type in {"DOUBLE", "BIGINT"} or column.type.startswith("DECIMAL"):
+            checks.append(
+                (
+                    f"{value_of(column)} is not null and not ({value_of(column)} between 0 and 1e30)",
+                    f"'{column.name} must not be negative: ' || {value}",
+                )
+            )
+    bad = " ".join(f"when {condition} then {words}" for condition, words in checks)
+    found = warehouse.row(
+        f"select line, fault from (select line, case {bad} end as fault from given) where fault is not null"
+        " order by line limit 1"
+    )
+    if found is not None:
+        raise LoadRefused(
+            f"line {found[0]} {found[1]}",
+            file=file.name,
+            hint="the last good version stays loaded; docs/runs.md says what each column holds",
+        )

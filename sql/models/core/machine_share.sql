@@ -1,0 +1,69 @@
+-- Up to which part of a machine's charge the runs on it bear it, one after the other, by the time and the part of the
+-- machine that they held while it was charged for.
+-- grain: one row per charged time of a machine, currency and attempt on it
+-- key: bill_source, resource_id, starts_at, ends_at, billing_currency, source, attempt_id
+-- materialized: full
+with charges as (select * from core.run_charge),
+machines as (select * from core.run_machine),
+days as (select * from core.run_day),
+billed as (
+    select distinct charges.source, charges.bearer as resource_id, charges.starts_at, charges.ends_at,
+        charges.billing_currency, cast(charges.starts_at as date) as charge_date
+    from charges
+    where charges.evidence = 'machine'
+),
+on_machine as (
+    select machines.resource_id, machines.source, machines.attempt_id, machines.held_share, days.charge_date,
+        days.starts_at, days.ends_at
+    from machines
+    inner join days on machines.source = days.source and machines.attempt_id = days.attempt_id
+),
+overlapping as (
+    select billed.source as bill_source, billed.resource_id, billed.starts_at, billed.ends_at, billed.billing_currency,
+        on_machine.source, on_machine.attempt_id,
+        cast(date_diff('second', case when on_machine.starts_at > billed.starts_at then on_machine.starts_at
+            else billed.starts_at end,
+        case when on_machine.ends_at < billed.ends_at then on_machine.ends_at else billed.ends_at end)
+        * cast(on_machine.held_share as double) as decimal(24, 9)) as held_seconds
+    from billed
+    inner join on_machine
+        on billed.resource_id = on_machine.resource_id and billed.charge_date = on_machine.charge_date
+        and on_machine.starts_at < billed.ends_at and on_machine.ends_at > billed.starts_at
+),
+cumulated as (
+    select overlapping.*,
+        sum(overlapping.held_seconds) over (
+            partition by overlapping.bill_source, overlapping.resource_id, overlapping.starts_at, overlapping.ends_at,
+                overlapping.billing_currency
+            order by overlapping.source nulls first, overlapping.attempt_id nulls first
+        ) as held_until,
+        sum(overlapping.held_seconds) over (
+            partition by overlapping.bill_source, overlapping.resource_id, overlapping.starts_at, overlapping.ends_at,
+                overlapping.billing_currency
+        ) as held_by_all
+    from overlapping
+)
+
+select
+    -- Source of the charges
+    cumulated.bill_source,
+    -- Machine
+    cumulated.resource_id,
+    -- First instant charged for, UTC
+    cumulated.starts_at,
+    -- First instant after that
+    cumulated.ends_at,
+    -- ISO 4217 code of the charge
+    cumulated.billing_currency,
+    -- Source of the run
+    cumulated.source,
+    -- Attempt of core.run_attempt
+    cumulated.attempt_id,
+    -- Part of the charge that this attempt and those before it bear; what runs held together may be more than there is:
+    -- then they bear all of it
+    cast(cast(cumulated.held_until as double) / case
+        when date_diff('second', cumulated.starts_at, cumulated.ends_at) > cumulated.held_by_all
+        then cast(date_diff('second', cumulated.starts_at, cumulated.ends_at) as double)
+        else cast(cumulated.held_by_all as double) end as decimal(13, 12)) as share_until
+from cumulated
+where cumulated.held_by_all > 0

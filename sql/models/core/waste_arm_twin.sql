@@ -1,0 +1,9 @@
+-- Machines and databases of which a family with ARM processors costs less at the same size.
+-- grain: one row per machine, unless the other is known to cost as much or more
+-- key: source, check_name, resource_id, billing_currency
+-- materialized: full
+with twins as (select * from core.waste_machine_twin)
+
+select twins.*
+from twins
+where twins.check_name = 'arm_twin'

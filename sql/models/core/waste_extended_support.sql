@@ -1,0 +1,16 @@
+-- Databases and clusters of versions so old that support is charged extra.
+-- grain: one row per resource
+-- key: source, check_name, resource_id, billing_currency
+-- materialized: full
+with resources as (select * from core.waste_resource)
+
+select
+    resources.source, resources.check_name, resources.resource_id, resources.billing_currency,
+    -- waste, or unknown where too few days are charged
+    case when resources.days_charged >= resources.minimum_days then 'waste' else 'unknown' end as outcome,
+    resources.usage_cost, resources.covered_cost, resources.saving_share, resources.charged_days,
+    -- What was seen, in numbers
+    cast(resources.days_charged as varchar) || ' of ' || cast(resources.charged_days as varchar)
+        || ' days charged for extended support' as evidence
+from resources
+where resources.check_name = 'extended_support' and resources.days_charged > 0
