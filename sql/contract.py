@@ -1040,6 +1040,7 @@ CAPACITY = _usage(
     Column("ends_at", "TIMESTAMP", "First instant at which it is not any more, UTC; null for still there"),
     Column("is_down", "BOOLEAN", "Whether it was out of order at that time"),
     Column("instance_id", "VARCHAR", "ResourceId of the machine in the bill"),
+    Column("told_at", "TIMESTAMP", "When a list of all nodes of the cluster was written, UTC; null for dated rows"),
 )
 
 USAGE_LOAD = Table(

@@ -88,7 +88,7 @@ def test_waste_is_told_once_then_weekly_until_it_is_dismissed_or_resolved(
     assert len(slack.bodies) == 3
     assert "Of what costs money for nothing: 2 that still are." in json.dumps(slack.bodies[2])
 
-    # nat-1 is dismissed; nat-2 has traffic from 8 October on.
+    # nat-1 is dismissed; nat-2 was deleted at the end of 6 October.
     listed = json.loads(place.run("waste", "--json", "--as-of", "2026-10-13").stdout)
     ids = {finding["resource_id"]: finding["finding_id"] for finding in listed["findings"]}
     assert listed["monthly_cost"] == {"USD": "65.700000000000"}
@@ -98,7 +98,7 @@ def test_waste_is_told_once_then_weekly_until_it_is_dismissed_or_resolved(
     assert said.code == 0, said.stderr
     now = json.loads(place.run("waste", "--json", "--as-of", "2026-10-13").stdout)
     assert [finding["resource_id"] for finding in now["findings"]] == ["nat-2"]
-    lines = [*hours("nat-1", 1, 19), *hours("nat-2", 3, 19, traffic_on=18)]
+    lines = [*hours("nat-1", 1, 19), *hours("nat-2", 3, 6)]
     place.deliver_aws("2026-10", *lines, version="20261020T000000Z-e3")
     place.night("2026-10-20")
     assert len(slack.bodies) == 3

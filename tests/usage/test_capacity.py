@@ -44,7 +44,10 @@ def test_nodes_of_slurm(loading: Loading) -> None:
 
 def test_nodes_of_kubernetes(loading: Loading) -> None:
     def node(name: str, provider: str, ready: str, capacity: dict[str, str]) -> dict[str, Any]:
-        condition = {"type": "Ready", "status": ready, "lastTransitionTime": "2026-10-05T06:00:00Z"}
+        condition = {
+            "type": "Ready", "status": ready, "lastTransitionTime": "2026-10-05T06:00:00Z", "reason": "KubeletReady",
+            "lastHeartbeatTime": "2026-10-05T06:30:00Z", "message": "kubelet is posting ready status",
+        }  # fmt: skip
         return {
             "kind": "Node",
             "metadata": {
@@ -68,6 +71,24 @@ def test_nodes_of_kubernetes(loading: Loading) -> None:
         ("prod", "a", product, 8, None, boot, False, "i-0abc"),
         ("prod", "b", product, Decimal("0.857142857"), None, boot, False, vm),
         ("prod", "b", product, Decimal("0.857142857"), None, "2026-10-05 06:00:00", True, None),
+    ]
+    assert set(loading.rows("told_at::varchar", "usage.capacity")) == {("2026-10-05 06:30:00",)}
+
+
+def test_a_list_of_nodes_holds_until_the_next_one(loading: Loading) -> None:
+    days = {"1.json": [("n1", ["DOWN"]), ("n2", ["IDLE"])], "2.json": [("n1", ["IDLE"])]}
+    for number, (name, nodes) in enumerate(days.items(), start=1):
+        listed = [{"name": node, "gres": "gpu:8", "state": state, "boot_time": BOOT} for node, state in nodes]
+        document = {"nodes": listed, "last_update": {"set": True, "number": BOOT + number * 43200}}
+        (loading.folder / name).write_text(json.dumps(document), encoding="utf-8")
+    loading.load(loading.source("capacity", cluster="c1"))
+    loading.build()
+
+    columns = "node, starts_at::varchar, ends_at::varchar, is_down"
+    assert loading.rows(columns, "core.node_time") == [
+        ("n1", "2026-10-01 00:00:00", "2026-10-01 12:00:00", True),
+        ("n1", "2026-10-01 12:00:00", None, False),
+        ("n2", "2026-10-01 00:00:00", "2026-10-02 00:00:00", False),
     ]
 
 

@@ -6,11 +6,22 @@
 with charges as (select * from core.run_charge),
 machines as (select * from core.run_machine),
 days as (select * from core.run_day),
+calendar_days as (select * from core.calendar_day),
 billed as (
     select distinct charges.source, charges.bearer as resource_id, charges.starts_at, charges.ends_at,
-        charges.billing_currency, cast(charges.starts_at as date) as charge_date
+        charges.billing_currency
     from charges
     where charges.evidence = 'machine'
+),
+-- Most charges are of one day, and are looked for among the runs of that day; longer ones on each of theirs.
+charged_days as (
+    select billed.*, cast(billed.starts_at as date) as charge_date
+    from billed
+    union all
+    select billed.*, calendar_days.calendar_date as charge_date
+    from billed
+    inner join calendar_days
+        on calendar_days.calendar_date > cast(billed.starts_at as date) and calendar_days.calendar_date < billed.ends_at
 ),
 on_machine as (
     select machines.resource_id, machines.source, machines.attempt_id, machines.held_share, days.charge_date,
@@ -19,16 +30,18 @@ on_machine as (
     inner join days on machines.source = days.source and machines.attempt_id = days.attempt_id
 ),
 overlapping as (
-    select billed.source as bill_source, billed.resource_id, billed.starts_at, billed.ends_at, billed.billing_currency,
-        on_machine.source, on_machine.attempt_id,
-        cast(date_diff('second', case when on_machine.starts_at > billed.starts_at then on_machine.starts_at
-            else billed.starts_at end,
-        case when on_machine.ends_at < billed.ends_at then on_machine.ends_at else billed.ends_at end)
-        * cast(on_machine.held_share as double) as decimal(24, 9)) as held_seconds
-    from billed
+    select charged_days.source as bill_source, charged_days.resource_id, charged_days.starts_at, charged_days.ends_at,
+        charged_days.billing_currency, on_machine.source, on_machine.attempt_id,
+        cast(sum(date_diff('second', case when on_machine.starts_at > charged_days.starts_at then on_machine.starts_at
+            else charged_days.starts_at end,
+        case when on_machine.ends_at < charged_days.ends_at then on_machine.ends_at else charged_days.ends_at end))
+        * cast(max(on_machine.held_share) as double) as decimal(24, 9)) as held_seconds
+    from charged_days
     inner join on_machine
-        on billed.resource_id = on_machine.resource_id and billed.charge_date = on_machine.charge_date
-        and on_machine.starts_at < billed.ends_at and on_machine.ends_at > billed.starts_at
+        on charged_days.resource_id = on_machine.resource_id and charged_days.charge_date = on_machine.charge_date
+        and on_machine.starts_at < charged_days.ends_at and on_machine.ends_at > charged_days.starts_at
+    group by charged_days.source, charged_days.resource_id, charged_days.starts_at, charged_days.ends_at,
+        charged_days.billing_currency, on_machine.source, on_machine.attempt_id
 ),
 cumulated as (
     select overlapping.*,

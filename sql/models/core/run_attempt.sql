@@ -1,15 +1,14 @@
--- Attempts of runs with who they belong to, their place among the attempts of the run, and when they ended as far as
--- anything tells.
+-- Attempts of runs: whose they are, their place among those of the run, when they ended as far as anything tells.
 -- grain: one row per attempt
 -- key: source, attempt_id
 -- materialized: full
 with runs as (select * from usage.run),
 owners as (select * from core.run_owner),
-nights as (select * from settings.night),
+night as (select max(as_of) as as_of from settings.night),
 nodes as (select * from usage.run_node),
 capacities as (select * from usage.capacity),
+node_times as (select * from core.node_time),
 charges as (select * from core.run_charge),
-night as (select max(nights.as_of) as as_of from nights),
 open_runs as (
     select runs.source, runs.attempt_id, runs.run_id, runs.cluster, runs.node_list, runs.started_at
     from runs
@@ -20,11 +19,13 @@ billed_as as (
     from open_runs
     union
     select open_runs.source, open_runs.attempt_id, open_runs.started_at,
-        coalesce(capacities.instance_id, nodes.node) as bearer
+        coalesce(node_times.instance_id, nodes.node) as bearer
     from open_runs
     inner join nodes on open_runs.source = nodes.source and open_runs.cluster = nodes.cluster
         and open_runs.node_list = nodes.node_list
-    left join capacities on nodes.node = capacities.node and nodes.cluster = capacities.cluster
+    left join node_times
+        on nodes.node = node_times.node and nodes.cluster = node_times.cluster
+        and (node_times.ends_at is null or node_times.ends_at > open_runs.started_at)
 ),
 billed as (
     select billed_as.source, billed_as.attempt_id, max(charges.ends_at) as billed_until

@@ -1,6 +1,6 @@
 -- Charges that tell what runs cost: of machines that runs were on, or that name a run by their resource or by a tag.
 -- grain: one row per time charged for, what it is charged for and currency
--- key: source, billing_month, evidence, bearer, starts_at, ends_at, billing_currency
+-- key: source, billing_month, evidence, tag_key?, bearer, starts_at, ends_at, billing_currency
 with charges as (select * from focus.cost_and_usage),
 tags as (select * from core.tag_set),
 used as (select * from core.inputs_used),
@@ -29,10 +29,12 @@ machines as (
     where capacities.instance_id is not null
 ),
 tagged as (
-    select tags.source, tags.billing_month, tags.tag_set_id, min(tags.tag_value) as run_id
+    select tags.source, tags.billing_month, tags.tag_set_id, tags.tag_key, tags.tag_value as run_id,
+        row_number() over (
+            partition by tags.source, tags.billing_month, tags.tag_set_id order by tags.tag_key, tags.tag_value
+        ) as place
     from tags
     inner join run_ids on tags.tag_key = run_ids.run_tag and tags.tag_value = run_ids.run_id
-    group by tags.source, tags.billing_month, tags.tag_set_id
 ),
 own_ids as (
     select distinct run_ids.run_id
@@ -42,6 +44,7 @@ evident as (
     select charges.x_Source as source, charges.x_BillingMonth as billing_month,
         case when own_ids.run_id is not null then 'resource' when tagged.run_id is not null then 'tag'
             else 'machine' end as evidence,
+        case when own_ids.run_id is null then tagged.tag_key end as tag_key,
         coalesce(own_ids.run_id, tagged.run_id, charges.ResourceId) as bearer, charges.ChargePeriodStart as starts_at,
         coalesce(charges.ChargePeriodEnd, charges.ChargePeriodStart) as ends_at,
         charges.BillingCurrency as billing_currency, charges.EffectiveCost as effective_cost,
@@ -50,7 +53,7 @@ evident as (
     left join own_ids on charges.ResourceId = own_ids.run_id
     left join tagged
         on charges.x_Source = tagged.source and charges.x_BillingMonth = tagged.billing_month
-        and charges.x_TagSetId = tagged.tag_set_id
+        and charges.x_TagSetId = tagged.tag_set_id and tagged.place = 1
     left join machines on charges.ResourceId = machines.resource_id
     where charges.ChargeCategory in ('Usage', 'Credit', 'Adjustment')
         and (own_ids.run_id is not null or tagged.run_id is not null or machines.resource_id is not null)
@@ -63,6 +66,8 @@ select
     evident.billing_month,
     -- What ties the charge to runs: resource (it bears the id of one), tag (it names one), machine (they were on it)
     evident.evidence,
+    -- Key of the tag that names the run; null where no tag does
+    evident.tag_key,
     -- Id of the run, or of the machine
     evident.bearer,
     -- First instant charged for, UTC
@@ -74,5 +79,5 @@ select
     -- Effective cost before promotional credits
     sum(evident.effective_cost - evident.promotional_credit) as cost_before_credits
 from evident
-group by evident.source, evident.billing_month, evident.evidence, evident.bearer, evident.starts_at, evident.ends_at,
-    evident.billing_currency
+group by evident.source, evident.billing_month, evident.evidence, evident.tag_key, evident.bearer, evident.starts_at,
+    evident.ends_at, evident.billing_currency

@@ -6,8 +6,8 @@ with attempts as (select * from core.run_attempt),
 own_costs as (select * from core.run_own_cost),
 machine_costs as (select * from core.machine_cost),
 run_sources as (select * from settings.run_source),
-nodes as (select * from usage.run_node),
-capacities as (select * from usage.capacity),
+places as (select * from core.run_place),
+node_times as (select * from core.node_time),
 billed as (
     select own_costs.source, own_costs.attempt_id, own_costs.billing_currency, own_costs.cost_before_credits,
         case when own_costs.evidence = 'resource' then 1 else 2 end as place
@@ -24,25 +24,29 @@ summed as (
     from billed
     group by billed.source, billed.attempt_id, billed.billing_currency
 ),
--- A price that the nodes of a list have in common goes before that of the source.
+-- A price that the nodes of a run had in common when it began goes before that of the source.
 node_prices as (
-    select nodes.source, nodes.cluster, nodes.node_list, max(capacities.gpu_hour_price) as gpu_hour_price,
-        max(capacities.currency) as currency
-    from nodes
-    inner join capacities on nodes.cluster = capacities.cluster and nodes.node = capacities.node
-    group by nodes.source, nodes.cluster, nodes.node_list
-    having count(distinct capacities.gpu_hour_price) = 1 and count(distinct capacities.currency) = 1
+    select places.source, places.attempt_id, max(node_times.gpu_hour_price) as gpu_hour_price,
+        max(node_times.currency) as currency
+    from places
+    inner join node_times
+        on places.cluster = node_times.cluster and places.node = node_times.node
+        and (node_times.starts_at is null or node_times.starts_at <= places.started_at)
+        and (node_times.ends_at is null or node_times.ends_at > places.started_at)
+    where node_times.gpu_hour_price is not null
+    group by places.source, places.attempt_id
+    having count(distinct node_times.gpu_hour_price) = 1 and count(distinct node_times.currency) = 1
 ),
 priced as (
     select attempts.source, attempts.attempt_id, coalesce(node_prices.currency, run_sources.currency) as currency,
-        attempts.started_at, attempts.gpu_count,
-        coalesce(attempts.billable_seconds, date_diff('second', attempts.started_at, attempts.ended_at)) as run_seconds,
+        attempts.started_at, cast(coalesce(
+            attempts.billable_seconds, date_diff('second', attempts.started_at, attempts.ended_at)
+        ) as double) * cast(attempts.gpu_count as double) / 3600 as gpu_hours,
         coalesce(node_prices.gpu_hour_price, run_sources.gpu_hour_price) as gpu_hour_price
     from attempts
     left join run_sources on attempts.source = run_sources.source
     left join node_prices
-        on attempts.source = node_prices.source and attempts.cluster = node_prices.cluster
-        and attempts.node_list = node_prices.node_list
+        on attempts.source = node_prices.source and attempts.attempt_id = node_prices.attempt_id
     left join summed on attempts.source = summed.source and attempts.attempt_id = summed.attempt_id
     where summed.attempt_id is null
 ),
@@ -50,10 +54,11 @@ estimated as (
     select priced.source, priced.attempt_id,
         case
             when priced.started_at is null then 'not started'
-            when priced.gpu_count > 0 and priced.gpu_hour_price is not null and priced.run_seconds is not null
+            when priced.gpu_hours > 0 and priced.gpu_hours < 1000000000000 and priced.gpu_hour_price is not null
             then 'price' else 'none' end as method,
-        priced.currency, cast(cast(priced.gpu_hour_price as decimal(24, 12))
-            * cast(cast(priced.run_seconds as double) * cast(priced.gpu_count as double) / 3600 as decimal(13, 6))
+        priced.currency, cast(cast(priced.gpu_hour_price as decimal(18, 9))
+            -- Absurd hours are no use that has a price.
+            * cast(case when priced.gpu_hours < 1000000000000 then priced.gpu_hours end as decimal(20, 6))
             as decimal(38, 12)) as cost_before_credits
     from priced
 )

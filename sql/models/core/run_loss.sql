@@ -26,26 +26,36 @@ restarted as (
     where resumed.place = 1
     group by resumed.source, resumed.resumed_by
 ),
--- A run that goes on where this one stopped: same user, name and directory, or it waited for this one.
+-- What a run waited for, as ids between commas: afterany:123_4(unfulfilled) is ,afterany,123_4,unfulfilled,
+waiting as (
+    select timed.*, ',' || translate(timed.dependency, ':()? ', ',,,,,') || ',' as waited_for,
+        replace(replace(replace(timed.run_id, '\', '\\'), '%', '\%'), '_', '\_') as run_pattern
+    from timed
+),
+-- A run that goes on where this one stopped: same user, name and directory, or it waited for this one. Parts of one
+-- array stand beside each other.
 chained as (
     select distinct earlier.source, earlier.attempt_id
-    from timed as earlier
-    inner join timed as later
-        on earlier.source = later.source and earlier.user_name = later.user_name
-        and earlier.run_name = later.run_name and earlier.run_id <> later.run_id
-        and earlier.state in ('failed', 'timeout') and earlier.submitted_at < later.submitted_at
+    from waiting as earlier
+    inner join waiting as later
+        on earlier.source = later.source and earlier.cluster = later.cluster
+        and earlier.user_name = later.user_name and earlier.run_name = later.run_name
+        and earlier.run_id <> later.run_id and earlier.state in ('failed', 'timeout')
+        and earlier.submitted_at <= later.submitted_at
     where later.submitted_at <= earlier.ended_at + interval '24' hour
-        and (earlier.work_dir = later.work_dir or later.dependency like '%' || earlier.run_id || '%')
+        and (later.started_at is null or later.started_at >= earlier.ended_at)
+        and (earlier.sweep_id is null or later.sweep_id is null or earlier.sweep_id <> later.sweep_id)
+        and (earlier.work_dir = later.work_dir
+            or later.waited_for like '%,' || earlier.run_pattern || ',%' escape '\')
 ),
 judged as (
     select timed.source, timed.attempt_id, timed.run_seconds, resumed.resumed_by,
         case
             when timed.started_at is null or timed.run_seconds = 0 then 'none'
-            when timed.state in ('running', 'pending', 'resized', 'unknown') then 'none'
-            when timed.state = 'completed' and timed.attempt = timed.attempts then 'none'
-            when timed.kind in ('interactive', 'notebook', 'service') and timed.state <> 'completed' then 'possible'
+            when timed.state in ('completed', 'running', 'pending', 'resized', 'unknown') then 'none'
+            when timed.kind in ('interactive', 'notebook', 'service') then 'possible'
             when timed.state in ('oom', 'node_fail') then 'certain'
-            when timed.state = 'failed' and chained.attempt_id is null then 'certain'
+            when timed.state = 'failed' and chained.attempt_id is null and resumed.resumed_by is null then 'certain'
             when timed.state = 'preempted' and timed.checkpoint_at is not null then 'certain'
             else 'possible'
         end as certainty,

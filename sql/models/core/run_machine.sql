@@ -2,43 +2,24 @@
 -- grain: one row per attempt and machine
 -- key: source, attempt_id, resource_id
 -- materialized: full
-with attempts as (select * from core.run_attempt),
-nodes as (select * from usage.run_node),
-capacities as (select * from usage.capacity),
+with places as (select * from core.run_place),
+node_times as (select * from core.node_time),
 charges as (select * from core.run_charge),
 billed as (
     select distinct charges.bearer as resource_id
     from charges
     where charges.evidence = 'machine'
 ),
-lists as (
-    select distinct nodes.source, nodes.cluster, nodes.node_list, nodes.node
-    from nodes
-),
-counted as (
-    select lists.source, lists.cluster, lists.node_list, count(*) as nodes
-    from lists
-    group by lists.source, lists.cluster, lists.node_list
-),
-known as (
-    select capacities.cluster, capacities.node, max(capacities.instance_id) as instance_id,
-        max(capacities.gpu_count) as gpu_count, max(capacities.cpu_count) as cpu_count
-    from capacities
-    group by capacities.cluster, capacities.node
-),
+-- What a node has, and which machine of the bill it is, may change while a run is on it.
 placed as (
-    select attempts.source, attempts.attempt_id, billed.resource_id, known.gpu_count as machine_gpus,
-        known.cpu_count as machine_cpus,
-        cast(attempts.gpu_count as double) / counted.nodes as gpus, attempts.cpu_count / counted.nodes as cpus
-    from attempts
-    inner join counted
-        on attempts.source = counted.source and attempts.cluster = counted.cluster
-        and attempts.node_list = counted.node_list
-    inner join lists
-        on counted.source = lists.source and counted.cluster = lists.cluster and counted.node_list = lists.node_list
-    left join known on lists.cluster = known.cluster and lists.node = known.node
-    inner join billed on coalesce(known.instance_id, lists.node) = billed.resource_id
-    where attempts.started_at is not null and attempts.ended_at is not null
+    select places.source, places.attempt_id, billed.resource_id, node_times.gpu_count as machine_gpus,
+        node_times.cpu_count as machine_cpus, places.gpus, places.cpus
+    from places
+    left join node_times
+        on places.cluster = node_times.cluster and places.node = node_times.node
+        and (node_times.starts_at is null or node_times.starts_at < places.ended_at)
+        and (node_times.ends_at is null or node_times.ends_at > places.started_at)
+    inner join billed on coalesce(node_times.instance_id, places.node) = billed.resource_id
 ),
 -- Where nobody says what a machine has, it has what the largest run on it held.
 largest as (
@@ -46,27 +27,27 @@ largest as (
     from placed
     group by placed.resource_id
 ),
-held as (
-    select placed.source, placed.attempt_id, placed.resource_id,
-        case
-            when coalesce(placed.machine_gpus, cast(largest.gpus as decimal(18, 9)), 0) > 0 and placed.gpus is not null
-            then placed.gpus / cast(coalesce(placed.machine_gpus, cast(largest.gpus as decimal(18, 9))) as double)
-            when coalesce(placed.machine_cpus, largest.cpus, 0) > 0 and placed.cpus is not null
-            then placed.cpus / coalesce(placed.machine_cpus, largest.cpus)
-            else 1
-        end as held_share
+sized as (
+    select placed.source, placed.attempt_id, placed.resource_id, placed.gpus, placed.cpus,
+        coalesce(cast(placed.machine_gpus as double), largest.gpus, 0) as machine_gpus,
+        coalesce(placed.machine_cpus, largest.cpus, 0) as machine_cpus
     from placed
     inner join largest on placed.resource_id = largest.resource_id
+),
+held as (
+    select sized.source, sized.attempt_id, sized.resource_id, case
+            when sized.machine_gpus > 0 and sized.gpus is not null then sized.gpus / sized.machine_gpus
+            when sized.machine_cpus > 0 and sized.cpus is not null then sized.cpus / sized.machine_cpus
+            else 1
+        end as held_share
+    from sized
 )
 
-select
-    -- Source of the run
-    held.source,
-    -- Attempt of core.run_attempt
-    held.attempt_id,
+select held.source, held.attempt_id,
     -- Machine: ResourceId of its charges
     held.resource_id,
-    -- Part of it that the run held, 0 to 1: of its accelerators, else of its processors, else all of it
+    -- Part of it that the run held, 0 to 1: of its accelerators (nothing for a run without any), else of its
+    -- processors, else all of it
     max(cast(case when held.held_share > 1 then 1 else held.held_share end as decimal(13, 12))) as held_share
 from held
 group by held.source, held.attempt_id, held.resource_id

@@ -4,22 +4,35 @@
 -- materialized: full
 with attempts as (select * from core.run_attempt),
 charges as (select * from core.run_charge),
+run_sources as (select * from settings.run_source),
 timed as (
     select attempts.*, coalesce(date_diff('second', attempts.started_at, attempts.ended_at), 0) as run_seconds
     from attempts
 ),
--- A run that two sources tell of bears its own charges once, in the first of them.
-bearers as (
-    select timed.run_id, min(timed.source) as source
-    from timed
-    group by timed.run_id
-),
-named as (
-    select charges.bearer as run_id, charges.evidence, charges.billing_currency,
-        cast(sum(charges.cost_before_credits) as decimal(24, 12)) as cost_before_credits
+charged as (
+    select charges.bearer as run_id, charges.evidence, charges.tag_key, charges.billing_currency,
+        sum(charges.cost_before_credits) as cost_before_credits
     from charges
     where charges.evidence <> 'machine'
-    group by charges.bearer, charges.evidence, charges.billing_currency
+    group by charges.bearer, charges.evidence, charges.tag_key, charges.billing_currency
+),
+-- A tag names runs of the sources that look at its key. A run that two of them tell of bears its charges once.
+bearers as (
+    select charged.run_id, charged.evidence, charged.tag_key, min(timed.source) as source
+    from charged
+    inner join timed on charged.run_id = timed.run_id
+    left join run_sources on timed.source = run_sources.source
+    where charged.tag_key is null or charged.tag_key = run_sources.run_tag
+    group by charged.run_id, charged.evidence, charged.tag_key
+),
+named as (
+    select bearers.source, charged.run_id, charged.evidence, charged.billing_currency,
+        cast(sum(charged.cost_before_credits) as decimal(24, 12)) as cost_before_credits
+    from charged
+    inner join bearers
+        on charged.run_id = bearers.run_id and charged.evidence = bearers.evidence
+        and charged.tag_key is not distinct from bearers.tag_key
+    group by bearers.source, charged.run_id, charged.evidence, charged.billing_currency
 ),
 -- Attempts of one run share its charges by their time; the last bears them alone where none has any.
 cumulated as (
@@ -32,7 +45,6 @@ cumulated as (
             partition by timed.source, timed.run_id order by timed.cluster desc, timed.attempt desc
         ) as place_from_last
     from timed
-    inner join bearers on timed.run_id = bearers.run_id and timed.source = bearers.source
 ),
 bounded as (
     select cumulated.source, cumulated.attempt_id, cumulated.run_id, cumulated.cluster, cumulated.attempt,
@@ -55,7 +67,8 @@ select
     -- Effective cost before promotional credits
     cast(named.cost_before_credits * bounded.share_until as decimal(38, 12))
     - cast(named.cost_before_credits * coalesce(lag(bounded.share_until) over (
-        partition by named.run_id, named.evidence, named.billing_currency order by bounded.cluster, bounded.attempt
+        partition by named.source, named.run_id, named.evidence, named.billing_currency
+        order by bounded.cluster, bounded.attempt
     ), cast(0 as decimal(13, 12))) as decimal(38, 12)) as cost_before_credits
 from bounded
-inner join named on bounded.run_id = named.run_id
+inner join named on bounded.source = named.source and bounded.run_id = named.run_id

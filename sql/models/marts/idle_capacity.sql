@@ -2,9 +2,8 @@
 -- grain: one row per day, cluster, accelerator and currency
 -- key: cluster, billing_month, charge_date, accelerator?, billing_currency?
 -- materialized: full
-with capacities as (select * from usage.capacity),
-nodes as (select * from usage.run_node),
-attempts as (select * from core.run_attempt),
+with node_times as (select * from core.node_time),
+places as (select * from core.run_place),
 days as (select * from core.run_day),
 calendar_days as (select * from core.calendar_day),
 first_run as (
@@ -17,61 +16,49 @@ calendar as (
     from calendar_days
     cross join first_run
 ),
--- A node that several files tell of is there once.
 there as (
-    select calendar.charge_date, capacities.cluster, capacities.node, capacities.is_down,
-        max(capacities.accelerator) as accelerator, max(capacities.gpu_count) as gpu_count,
-        max(capacities.gpu_hour_price) as gpu_hour_price, max(capacities.currency) as currency,
-        max(date_diff('second', case when capacities.starts_at > calendar.day_start then capacities.starts_at
-            else calendar.day_start end,
-        case when capacities.ends_at < calendar.day_end then capacities.ends_at else calendar.day_end end))
-        as there_seconds
+    select calendar.charge_date, node_times.cluster, node_times.node, node_times.is_down, node_times.accelerator,
+        node_times.gpu_hour_price, node_times.currency, cast(node_times.gpu_count as double) * date_diff(
+            'second', case when node_times.starts_at > calendar.day_start then node_times.starts_at
+                else calendar.day_start end,
+            case when node_times.ends_at < calendar.day_end then node_times.ends_at else calendar.day_end end
+        ) as gpu_seconds
     from calendar
-    inner join capacities
-        on (capacities.starts_at < calendar.day_end
-            or capacities.starts_at is null and calendar.charge_date >= calendar.run_date)
-        and (capacities.ends_at is null or capacities.ends_at > calendar.day_start)
-    where capacities.gpu_count > 0
-    group by calendar.charge_date, capacities.cluster, capacities.node, capacities.is_down
+    inner join node_times
+        on (node_times.starts_at < calendar.day_end
+            or node_times.starts_at is null and calendar.charge_date >= calendar.run_date)
+        and (node_times.ends_at is null or node_times.ends_at > calendar.day_start)
+    where node_times.gpu_count > 0
 ),
-lists as (
-    select distinct nodes.source, nodes.cluster, nodes.node_list, nodes.node
-    from nodes
-),
-counted as (
-    select lists.source, lists.cluster, lists.node_list, count(*) as nodes
-    from lists
-    group by lists.source, lists.cluster, lists.node_list
+had as (
+    select there.charge_date, there.cluster, there.node, max(there.accelerator) as accelerator,
+        max(there.gpu_hour_price) as gpu_hour_price, max(there.currency) as currency,
+        sum(there.gpu_seconds) as gpu_seconds,
+        sum(case when there.is_down then there.gpu_seconds else 0 end) as down_seconds
+    from there
+    group by there.charge_date, there.cluster, there.node
 ),
 allocated as (
-    select days.charge_date, lists.cluster, lists.node,
-        sum(days.run_seconds * cast(attempts.gpu_count as double) / counted.nodes) as gpu_seconds
+    select days.charge_date, places.cluster, places.node, sum(days.run_seconds * places.gpus) as gpu_seconds,
+        count(*) > count(places.gpus) as is_unknown
     from days
-    inner join attempts on days.source = attempts.source and days.attempt_id = attempts.attempt_id
-    inner join counted
-        on attempts.source = counted.source and attempts.cluster = counted.cluster
-        and attempts.node_list = counted.node_list
-    inner join lists
-        on counted.source = lists.source and counted.cluster = lists.cluster and counted.node_list = lists.node_list
-    group by days.charge_date, lists.cluster, lists.node
+    inner join places on days.source = places.source and days.attempt_id = places.attempt_id
+    group by days.charge_date, places.cluster, places.node
 ),
 used as (
-    select there.charge_date, there.cluster, there.node, there.accelerator, there.currency, there.gpu_hour_price,
-        cast(there.gpu_count as double) * there.there_seconds as gpu_seconds,
-        cast(there.gpu_count as double) * coalesce(down.there_seconds, 0) as down_seconds,
-        coalesce(allocated.gpu_seconds, 0) as allocated_seconds
-    from there
-    left join there as down
-        on there.charge_date = down.charge_date and there.cluster = down.cluster and there.node = down.node
-        and down.is_down
+    select had.*, coalesce(allocated.gpu_seconds, 0) as allocated_seconds,
+        coalesce(allocated.is_unknown, false) as is_unknown,
+        had.gpu_seconds - had.down_seconds - coalesce(allocated.gpu_seconds, 0) as rest_seconds
+    from had
     left join allocated
-        on there.charge_date = allocated.charge_date and there.cluster = allocated.cluster
-        and there.node = allocated.node
-    where not coalesce(there.is_down, false)
+        on had.charge_date = allocated.charge_date and had.cluster = allocated.cluster
+        and had.node = allocated.node
 ),
+-- Where a run may have held what nobody counted, the rest is not called idle.
 idle as (
-    select used.*, case when used.gpu_seconds - used.down_seconds > used.allocated_seconds
-        then used.gpu_seconds - used.down_seconds - used.allocated_seconds else 0 end as idle_seconds
+    select used.*, case when used.rest_seconds > 0 and not used.is_unknown then used.rest_seconds else 0 end
+        as idle_seconds,
+        case when used.rest_seconds > 0 and used.is_unknown then used.rest_seconds else 0 end as unknown_seconds
     from used
 )
 
@@ -90,10 +77,12 @@ select idle.cluster,
     cast(sum(idle.allocated_seconds) / 3600 as decimal(38, 9)) as allocated_gpu_hours,
     -- The rest, never less than nothing, node by node
     cast(sum(idle.idle_seconds) / 3600 as decimal(38, 9)) as idle_gpu_hours,
+    -- Hours on days and nodes with a run whose accelerators nobody counted, instead of idle ones
+    cast(sum(idle.unknown_seconds) / 3600 as decimal(38, 9)) as unknown_gpu_hours,
     -- ISO 4217 code of the cost; null without a price
     idle.currency as billing_currency,
     -- Idle hours at the price of the capacity, list or planned; null without a price
-    cast(sum(cast(cast(idle.idle_seconds / 3600 as decimal(13, 6)) * cast(idle.gpu_hour_price as decimal(24, 12))
+    cast(sum(cast(cast(idle.idle_seconds / 3600 as decimal(20, 6)) * cast(idle.gpu_hour_price as decimal(18, 9))
         as decimal(38, 12))) as decimal(38, 12)) as idle_cost
 from idle
 group by idle.cluster, idle.charge_date, idle.accelerator, idle.currency

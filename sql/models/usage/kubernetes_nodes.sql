@@ -8,9 +8,15 @@ held as (
         cast(node -> '$.metadata.labels' as map(varchar, varchar)) as labels,
         instant(node ->> '$.metadata.creationTimestamp') as created_at,
         node ->> '$.spec.providerID' as provider_id,
+        -- Nodes report every five minutes at least: the last of them does so before the list is written.
+        coalesce(
+            max(list_max(list_transform(cast(node -> '$.status.conditions' as json[]),
+                lambda condition: instant(condition ->> '$.lastHeartbeatTime')))) over (),
+            getvariable('source_told_at')
+        ) as told_at,
         list_filter(
-            cast(node -> '$.status.conditions' as struct(type varchar, status varchar, lastTransitionTime varchar)[]),
-            lambda condition: condition.type = 'Ready' and condition.status <> 'True'
+            cast(node -> '$.status.conditions' as json[]),
+            lambda condition: condition ->> '$.type' = 'Ready' and condition ->> '$.status' <> 'True'
         ) as faults,
         try_cast(node ->> '$.status.capacity.cpu' as double) as cpus,
         list_transform(
@@ -33,6 +39,7 @@ select
     held.cpus as cpu_count,
     held.created_at as starts_at,
     false as is_down,
+    held.told_at,
     -- aws:///ZONE/i-..., gce://PROJECT/ZONE/NAME
     case when held.provider_id like 'aws://%' then regexp_extract(held.provider_id, '([^/]+)$', 1)
         when held.provider_id like 'gce://%' then regexp_replace(
@@ -46,8 +53,9 @@ select
     held.node_name as node,
     held.labels['nvidia.com/gpu.product'] as accelerator,
     held.cpus as cpu_count,
-    coalesce(instant(held.faults[1].lastTransitionTime), held.created_at) as starts_at,
+    coalesce(instant(held.faults[1] ->> '$.lastTransitionTime'), held.created_at) as starts_at,
     true as is_down,
+    held.told_at,
     null as instance_id,
     held.resources
 from held

@@ -1,9 +1,17 @@
 -- Nodes of `scontrol show node --json` as rows of usage.capacity, with what they have as (kind, amount).
 with nodes as (
-    select unnest(cast(json -> '$.nodes' as json[])) as node from document
+    -- Newer lists say when anything of a node last changed; of others the file says when it was written.
+    select unnest(cast(json -> '$.nodes' as json[])) as node,
+        coalesce(
+            make_timestamp(nullif(coalesce(try_cast(json ->> '$.last_update.number' as bigint),
+                try_cast(json ->> '$.last_update' as bigint)), 0) * 1000000),
+            getvariable('source_told_at')
+        ) as told_at
+    from document
 ),
 read_nodes as (
     select
+        told_at,
         node ->> '$.name' as node_name,
         coalesce(node ->> '$.cluster_name', '') as cluster_name,
         coalesce(node ->> '$.gres', '') as gres,
@@ -51,6 +59,7 @@ select
         lambda entry: cast(entry.amount as double))), 0) as decimal(18, 9)) end as shards_per_gpu,
     make_timestamp(coalesce(held.changed, held.booted) * 1000000) as starts_at,
     true as is_down,
+    held.told_at,
     nullif(held.instance, '') as instance_id,
     held.resources
 from held
@@ -66,6 +75,7 @@ select
         lambda entry: cast(entry.amount as double))), 0) as decimal(18, 9)) end as shards_per_gpu,
     make_timestamp(held.booted * 1000000) as starts_at,
     false as is_down,
+    held.told_at,
     nullif(held.instance, '') as instance_id,
     held.resources
 from held
