@@ -129,8 +129,22 @@ def _is_within(globs: tuple[str, ...] | None, outer: tuple[str, ...]) -> bool:
 
 
 def _contains(glob: str, other: str) -> bool:
-    """Return whether `glob` surely matches all that `other` matches: it is the same, or a beginning of it and a `*`."""
-    if glob == other:
-        return True
-    start = glob.removesuffix("*")
-    return start != glob and not values.is_glob(start) and other.startswith(start)
+    """Return whether `glob` matches all that the glob `other` matches.
+
+    It does where it matches the text of `other` with a `*` of it taken by a `*` alone. After a `*` the first place
+    that fits is as good as any later one, so that many stars take no longer than length times length.
+    """
+    place = at = 0
+    star, star_at = -1, 0
+    while at < len(other):
+        wanted = glob[place] if place < len(glob) else ""
+        if wanted == "*":
+            star, star_at, place = place, at, place + 1
+        elif wanted and (wanted == other[at] or (wanted == "?" and other[at] != "*")):
+            place, at = place + 1, at + 1
+        elif star >= 0:
+            star_at += 1
+            place, at = star + 1, star_at
+        else:
+            return False
+    return not glob[place:].strip("*")

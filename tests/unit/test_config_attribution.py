@@ -97,6 +97,9 @@ def warnings(config: Config) -> list[tuple[str, str]]:
         (rule("project = 'a'", "account = '1*'"), rule("project = 'a'", "account = '12'"), "repeats"),
         (rule("team = 'a'", "tag = { k = '*' }"), rule("team = 'b'", "tag = { k = ['x', 'y*'] }"), "contradicts"),
         (rule("team = 'a'", "region = 'eu-*'"), rule("team = 'b'", "region = 'eu-1', service = 's'"), "contradicts"),
+        (rule("team = 'a'", "resource = '*-gpu-*'"), rule("team = 'b'", "resource = 'x-gpu-?*'"), "contradicts"),
+        (rule("team = 'a'", "resource = 'a?c'"), rule("team = 'b'", "resource = 'abc'"), "contradicts"),
+        (rule("team = 'a'", "resource = '*a*b'"), rule("team = 'b'", "resource = 'cab*ab'"), "contradicts"),
     ],
 )
 def test_a_rule_that_is_left_nothing_is_warned_of(load: Load, first: str, second: str, verb: str) -> None:
@@ -114,6 +117,9 @@ def test_a_rule_that_is_left_nothing_is_warned_of(load: Load, first: str, second
         (rule("project = '{tag:p}'", "account = '1*'"), rule("project = 'b'", "account = '1'")),
         (rule("project = 'a'", "account = '1', region = 'x'"), rule("project = 'b'", "account = '1'")),
         (rule("project = 'a'", "region = '*'"), rule("project = 'b'", "account = '1'")),
+        (rule("project = 'a'", "resource = 'a?c'"), rule("project = 'b'", "resource = 'a*c'")),
+        (rule("project = 'a'", "resource = '*a*b'"), rule("project = 'b'", "resource = 'ab*'")),
+        (rule("project = 'a'", f"resource = '{'*a' * 40}b'"), rule("project = 'b'", f"resource = '{'a' * 200}'")),
     ],
 )
 def test_a_rule_that_may_still_decide_is_not(load: Load, first: str, second: str) -> None:
