@@ -38,6 +38,8 @@ _AWS = SourceSettings(name="aws-main", kind="aws-export", location=Path("/"))
 _GCP = SourceSettings(name="gcp-main", kind="gcp-export", location=Path("/"))
 _LOADED_AT = datetime(2026, 12, 2)  # noqa: DTZ001 - instants are UTC without zone
 _REPEATS = 7
+_SUMMED = "core.charge_sum"
+"""Sums of charges: what it reads besides, commitments over time, is no attribution."""
 
 
 def settings(path: Path) -> WarehouseSettings:
@@ -140,7 +142,8 @@ def attribute(arguments: Sequence[str]) -> dict[str, float]:
     while wanted:
         name = wanted.pop()
         chosen.add(name)
-        wanted += (models[name].dependencies & models.keys()) - chosen
+        if name != _SUMMED:
+            wanted += (models[name].dependencies & models.keys()) - chosen
     with Warehouse.open(settings(Path(arguments[0]))) as warehouse:
         _forget(warehouse, sorted(chosen))
         return measured(lambda: build(warehouse))

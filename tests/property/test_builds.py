@@ -322,8 +322,10 @@ CHARGE = {
 }  # fmt: skip
 
 MUTATIONS = [
-    ("core.charge_cube", "then 0 else charges.BilledCost end)", "then 0 else 2 * charges.BilledCost end)"),
-    ("core.charge_cube", "count(case when spread.is_day then null else 1 end)", "1"),
+    ("core.charge_sum", "then 0 else numbered.BilledCost end)", "then 0 else 2 * numbered.BilledCost end)"),
+    ("core.charge_sum", "is not distinct from kinds.invoice_id", "= kinds.invoice_id"),
+    ("core.charge_cube", "summed.billed_cost,", "2 * summed.billed_cost as billed_cost,"),
+    ("core.charge_sum", "count(case when spread.is_day then null else 1 end)", "1"),
     ("core.charge_cube", "is not distinct from attribution.tag_set_id", "= attribution.tag_set_id"),
     ("core.charge_cube", "is not distinct from attribution.sub_account_id", "= 'x'"),
     ("core.charge_cube", "- summed.promotional_credit as", "+ summed.promotional_credit as"),

@@ -4,9 +4,9 @@
 -- key: source, billing_month, charge_date, provider?, billing_account_id?, sub_account_id?, tag_set_id?,
 -- key: resource_id?, parent_resource_id?, region_id?, service_name?, service_category?, charge_category?,
 -- key: charge_class?, credit_kind?, commitment_discount_status?, invoice_id?, billing_currency
-with charges as (select * from focus.cost_and_usage),
+with sums as (select * from core.charge_sum),
+kinds as (select * from core.charge_kind),
 shared as (select * from core.split_charge),
-spread as (select * from core.cost_spread),
 attribution as (select * from core.attribution),
 used as (select * from core.inputs_used),
 parents as (
@@ -14,31 +14,14 @@ parents as (
         shared.parent_resource_id from shared where shared.parent_resource_id is not null
 ),
 whole as (
-    select charges.x_Source as source, charges.x_BillingMonth as billing_month,
-        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)) as charge_date,
-        charges.ProviderName as provider, charges.BillingAccountId as billing_account_id,
-        charges.SubAccountId as sub_account_id, charges.x_TagSetId as tag_set_id, charges.ResourceId as resource_id,
-        cast(null as varchar) as parent_resource_id, charges.RegionId as region_id, charges.ServiceName as service_name,
-        charges.ServiceCategory as service_category, charges.ChargeCategory as charge_category,
-        charges.ChargeClass as charge_class, charges.x_CreditKind as credit_kind,
-        case when charges.CommitmentDiscountStatus = 'Unused' then 'Unused' end as commitment_discount_status,
-        charges.InvoiceId as invoice_id, charges.BillingCurrency as billing_currency,
-        max(charges.ResourceName) as resource_name,
-        sum(case when spread.is_day then 0 else charges.BilledCost end) as billed_cost,
-        sum(coalesce(spread.effective_cost, charges.EffectiveCost)) as effective_cost,
-        sum(case when spread.is_day then null when charges.ChargeCategory = 'Purchase'
-            and charges.CommitmentDiscountId is not null then 0 else charges.ListCost end) as list_cost,
-        sum(case when spread.is_day then null when charges.ChargeCategory = 'Purchase'
-            and charges.CommitmentDiscountId is not null then 0 else charges.ContractedCost end) as contracted_cost,
-        coalesce(sum(case when spread.is_day then 0 else charges.x_PromotionalCredit end), 0) as promotional_credit,
-        count(case when spread.is_day then null else 1 end) as charge_rows
-    from charges left join spread on charges.x_LoadId = spread.load_id and charges.x_RowNumber = spread.charge_number
-    group by charges.x_Source, charges.x_BillingMonth,
-        coalesce(spread.charge_date, cast(charges.ChargePeriodStart as date)), charges.ProviderName,
-        charges.BillingAccountId, charges.SubAccountId, charges.x_TagSetId, charges.ResourceId, charges.RegionId,
-        charges.ServiceName, charges.ServiceCategory, charges.ChargeCategory, charges.ChargeClass,
-        charges.x_CreditKind, case when charges.CommitmentDiscountStatus = 'Unused' then 'Unused' end,
-        charges.InvoiceId, charges.BillingCurrency
+    select kinds.source, kinds.billing_month, sums.charge_date, kinds.provider, kinds.billing_account_id,
+        sums.sub_account_id, sums.tag_set_id, sums.resource_id, cast(null as varchar) as parent_resource_id,
+        kinds.region_id, kinds.service_name, kinds.service_category, kinds.charge_category, kinds.charge_class,
+        kinds.credit_kind, kinds.commitment_discount_status, kinds.invoice_id, kinds.billing_currency,
+        sums.resource_name, sums.billed_cost, sums.effective_cost, sums.list_cost, sums.contracted_cost,
+        sums.promotional_credit, sums.charge_rows
+    from sums
+    inner join kinds on sums.billing_month = kinds.billing_month and sums.kind_number = kinds.kind_number
 ),
 summed as (
     select whole.* from whole left join parents

@@ -3,22 +3,23 @@
 -- grain: one row per source, month, tag set, sub-account and value of each other input that rules ask for
 -- key: source, billing_month, tag_set_id?, sub_account_id?, provider?, billing_account_id?, region_id?, service_name?,
 -- key: charge_category?, resource_id?
-with charges as (select * from focus.cost_and_usage),
+with sums as (select * from core.charge_sum),
+kinds as (select * from core.charge_kind),
 shared as (select * from core.split_charge),
 splits as (select * from core.split_cost),
 used as (select * from core.inputs_used),
 organisation as (select * from settings.sub_account),
 asked as (
-    select charges.x_Source as source, charges.x_BillingMonth as billing_month, charges.x_TagSetId as tag_set_id,
-        charges.SubAccountId as sub_account_id, charges.SubAccountName as sub_account_name,
-        case when used.uses_provider then charges.ProviderName end as provider,
-        case when used.uses_payer then charges.BillingAccountId end as billing_account_id,
-        case when used.uses_region then charges.RegionId end as region_id,
-        case when used.uses_service then charges.ServiceName end as service_name,
-        case when used.uses_category then charges.ChargeCategory end as charge_category,
-        case when used.uses_resource then charges.ResourceId end as resource_id
-    from charges
-    inner join used on charges.x_BillingMonth = used.billing_month
+    select kinds.source, kinds.billing_month, sums.tag_set_id, sums.sub_account_id, sums.sub_account_name,
+        case when used.uses_provider then kinds.provider end as provider,
+        case when used.uses_payer then kinds.billing_account_id end as billing_account_id,
+        case when used.uses_region then kinds.region_id end as region_id,
+        case when used.uses_service then kinds.service_name end as service_name,
+        case when used.uses_category then kinds.charge_category end as charge_category,
+        case when used.uses_resource then sums.resource_id end as resource_id
+    from sums
+    inner join kinds on sums.billing_month = kinds.billing_month and sums.kind_number = kinds.kind_number
+    inner join used on sums.billing_month = used.billing_month
     union all
     select shared.source, shared.billing_month, shared.tag_set_id, shared.sub_account_id, null as sub_account_name,
         case when used.uses_provider then shared.provider end as provider,

@@ -20,12 +20,15 @@ named as (
         'aws:ecs:serviceName', 'aws:ecs_service_name')
     group by tags.source, tags.billing_month, tags.tag_set_id
 ),
--- Of what a container bears, the share that nothing used.
+-- Of what a container bears, the share that nothing used: corrections may leave less than nothing of either part.
 idle as (
     select parts.source, parts.billing_month, parts.charge_date, parts.billing_currency, parts.parent_resource_id,
         parts.resource_id, parts.tag_set_id, parts.sub_account_id,
-        cast(cast(sum(parts.unused_cost) as double) / cast(sum(parts.split_cost + parts.unused_cost) as double)
-            as decimal(13, 12)) as idle_share
+        cast(case
+            when sum(parts.unused_cost) > sum(parts.split_cost + parts.unused_cost) then 1
+            when sum(parts.unused_cost) > 0
+            then cast(sum(parts.unused_cost) as double) / cast(sum(parts.split_cost + parts.unused_cost) as double)
+            else 0 end as decimal(13, 12)) as idle_share
     from parts
     group by parts.source, parts.billing_month, parts.charge_date, parts.billing_currency, parts.parent_resource_id,
         parts.resource_id, parts.tag_set_id, parts.sub_account_id

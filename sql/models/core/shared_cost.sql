@@ -22,22 +22,13 @@ ranked as (
         ) as effective_place
     from paths
 ),
-borne as (
-    select costs.source, costs.billing_month, costs.charge_date, costs.provider, costs.billing_account_id,
-        ranked.project, ranked.team, costs.environment, costs.workload, ranked.cost_centre, ranked.gl_account,
-        costs.service_name, costs.service_category, costs.charge_category, costs.credit_kind,
-        costs.commitment_discount_status, costs.invoice_id, ranked.split_name, costs.project as from_project,
-        costs.team as from_team, costs.cost_centre as from_cost_centre, costs.billing_currency, groups.group_number,
-        ranked.billed_place, ranked.effective_place, costs.charge_rows, costs.billed_cost, costs.effective_cost,
-        costs.list_cost, costs.promotional_credit,
-        cast(cast(costs.billed_cost as decimal(24, 12)) * ranked.billed_share as decimal(38, 12)) as billed_part,
-        cast(cast(costs.effective_cost as decimal(24, 12)) * ranked.effective_share as decimal(38, 12))
-            as effective_part,
-        cast(cast(costs.list_cost as decimal(24, 12)) * ranked.effective_share as decimal(38, 12)) as list_part,
-        cast(cast(costs.promotional_credit as decimal(24, 12)) * ranked.effective_share as decimal(38, 12))
-            as credit_part
+taken as (
+    select costs.*, groups.group_number, row_number() over (
+            order by groups.group_number, costs.source, costs.charge_date, costs.credit_kind, costs.invoice_id
+        ) as cost_number
     from groups
-    inner join ranked on groups.billing_month = ranked.billing_month and groups.group_number = ranked.group_number
+    inner join (select distinct paths.billing_month, paths.group_number from paths) as starts
+        on groups.billing_month = starts.billing_month and groups.group_number = starts.group_number
     inner join costs
         on costs.billing_month = groups.billing_month and costs.billing_currency = groups.billing_currency
         and (groups.charge_date is null or costs.charge_date = groups.charge_date)
@@ -50,51 +41,57 @@ borne as (
         and costs.charge_category is not distinct from groups.charge_category
         and costs.commitment_discount_status is not distinct from groups.commitment_discount_status
 ),
-summed as (
-    select borne.*,
-        sum(borne.billed_part) over cost as billed_sum, sum(borne.effective_part) over cost as effective_sum,
-        sum(borne.list_part) over cost as list_sum, sum(borne.credit_part) over cost as credit_sum
-    from borne
-    window cost as (
-        partition by borne.billing_month, borne.group_number, borne.source, borne.charge_date, borne.credit_kind,
-            borne.invoice_id
-    )
+-- A path is known by its group and its place there.
+parts as (
+    select taken.cost_number, ranked.billed_place, ranked.effective_place,
+        cast(cast(taken.billed_cost as decimal(24, 12)) * ranked.billed_share as decimal(38, 12)) as billed_cost,
+        cast(cast(taken.effective_cost as decimal(24, 12)) * ranked.effective_share as decimal(38, 12))
+            as effective_cost,
+        cast(cast(taken.list_cost as decimal(24, 12)) * ranked.effective_share as decimal(38, 12)) as list_cost,
+        cast(cast(taken.promotional_credit as decimal(24, 12)) * ranked.effective_share as decimal(38, 12))
+            as promotional_credit
+    from taken
+    inner join ranked on taken.billing_month = ranked.billing_month and taken.group_number = ranked.group_number
 ),
-rounded as (
-    select summed.*,
-        summed.billed_part + case when summed.billed_place = 1 then summed.billed_cost - summed.billed_sum else 0 end
-            as billed_whole,
-        summed.effective_part
-        + case when summed.effective_place = 1 then summed.effective_cost - summed.effective_sum else 0 end
-            as effective_whole,
-        summed.list_part + case when summed.effective_place = 1 then summed.list_cost - summed.list_sum else 0 end
-            as list_whole,
-        summed.credit_part
-        + case when summed.effective_place = 1 then summed.promotional_credit - summed.credit_sum else 0 end
-            as credit_whole
-    from summed
+rests as (
+    select taken.cost_number, max(taken.billed_cost) - sum(parts.billed_cost) as billed_cost,
+        max(taken.effective_cost) - sum(parts.effective_cost) as effective_cost,
+        max(taken.list_cost) - sum(parts.list_cost) as list_cost,
+        max(taken.promotional_credit) - sum(parts.promotional_credit) as promotional_credit
+    from taken
+    inner join parts on taken.cost_number = parts.cost_number
+    group by taken.cost_number
+),
+whole as (
+    select parts.cost_number, parts.billed_place,
+        parts.billed_cost + case when parts.billed_place = 1 then rests.billed_cost else 0 end as billed_cost,
+        parts.effective_cost + case when parts.effective_place = 1 then rests.effective_cost else 0 end
+            as effective_cost,
+        parts.list_cost + case when parts.effective_place = 1 then rests.list_cost else 0 end as list_cost,
+        parts.promotional_credit + case when parts.effective_place = 1 then rests.promotional_credit else 0 end
+            as promotional_credit
+    from parts
+    inner join rests on parts.cost_number = rests.cost_number
 )
 
-select rounded.source, rounded.billing_month, rounded.charge_date, rounded.provider, rounded.billing_account_id,
-    rounded.project, rounded.team, rounded.environment, rounded.workload, rounded.cost_centre, rounded.gl_account,
-    rounded.service_name, rounded.service_category, rounded.charge_category, rounded.credit_kind,
-    rounded.commitment_discount_status, rounded.invoice_id,
+select taken.source, taken.billing_month, taken.charge_date, taken.provider, taken.billing_account_id,
+    ranked.project, ranked.team, taken.environment, taken.workload, ranked.cost_centre, ranked.gl_account,
+    taken.service_name, taken.service_category, taken.charge_category, taken.credit_kind,
+    taken.commitment_discount_status, taken.invoice_id,
     -- Split that gave the cost, the last where it went through several; null for what no split takes
-    rounded.split_name,
+    ranked.split_name,
     -- Project that the cost is attributed to
-    rounded.from_project,
+    taken.project as from_project,
     -- Its team
-    rounded.from_team,
+    taken.team as from_team,
     -- Its cost centre
-    rounded.from_cost_centre,
-    rounded.billing_currency, sum(rounded.billed_whole) as billed_cost,
-    sum(rounded.effective_whole) as effective_cost,
-    sum(rounded.effective_whole) - sum(rounded.credit_whole) as cost_before_credits,
-    sum(rounded.list_whole) as list_cost, sum(rounded.credit_whole) as promotional_credit,
-    cast(sum(case when rounded.effective_place = 1 then rounded.charge_rows else 0 end) as bigint) as charge_rows
-from rounded
-group by rounded.source, rounded.billing_month, rounded.charge_date, rounded.provider, rounded.billing_account_id,
-    rounded.project, rounded.team, rounded.environment, rounded.workload, rounded.cost_centre, rounded.gl_account,
-    rounded.service_name, rounded.service_category, rounded.charge_category, rounded.credit_kind,
-    rounded.commitment_discount_status, rounded.invoice_id, rounded.split_name, rounded.from_project,
-    rounded.from_team, rounded.from_cost_centre, rounded.billing_currency
+    taken.cost_centre as from_cost_centre,
+    taken.billing_currency, whole.billed_cost, whole.effective_cost,
+    whole.effective_cost - whole.promotional_credit as cost_before_credits, whole.list_cost,
+    whole.promotional_credit,
+    case when ranked.effective_place = 1 then taken.charge_rows else cast(0 as bigint) end as charge_rows
+from whole
+inner join taken on whole.cost_number = taken.cost_number
+inner join ranked
+    on taken.billing_month = ranked.billing_month and taken.group_number = ranked.group_number
+    and whole.billed_place = ranked.billed_place

@@ -38,23 +38,30 @@ offered as (
 ),
 given as (
     select offered.billing_month, offered.group_number, offered.charge_date, offered.billing_currency,
-        offered.split_number, coalesce(offered.taken_by, offered.split_name) as split_name,
-        coalesce(shares.project, offered.project) as project, coalesce(shares.team, offered.team) as team,
-        coalesce(shares.cost_centre, offered.cost_centre) as cost_centre,
+        offered.split_number, offered.taken_by, coalesce(shares.project, offered.project) as project,
+        coalesce(shares.team, offered.team) as team, coalesce(shares.cost_centre, offered.cost_centre) as cost_centre,
         case when shares.project is null then offered.gl_account else shares.gl_account end as gl_account,
         offered.billed_share * coalesce(shares.billed_share, 1) as billed_share,
         offered.effective_share * coalesce(shares.effective_share, 1) as effective_share
     from offered
     left join shares
-        on offered.taken_by is not null and offered.billing_month = shares.billing_month
-        and offered.split_number = shares.split_number and offered.billing_currency = shares.billing_currency
+        on offered.billing_month = shares.billing_month and offered.split_number = shares.split_number
+        and offered.billing_currency = shares.billing_currency
         and shares.charge_date is not distinct from case when offered.is_daily then offered.charge_date end
+    where offered.taken_by is not null
 )
 
+-- What the split does not take stays; each split gives under a name of its own, so that only what it gives is summed.
+select offered.billing_month, offered.group_number, offered.charge_date, offered.billing_currency,
+    offered.split_number as last_split, offered.split_name, offered.project, offered.team, offered.cost_centre,
+    offered.gl_account, offered.billed_share, offered.effective_share
+from offered
+where offered.taken_by is null
+union all
 select given.billing_month, given.group_number, given.charge_date, given.billing_currency,
-    given.split_number as last_split, given.split_name, given.project, given.team, given.cost_centre, given.gl_account,
-    cast(sum(given.billed_share) as decimal(13, 12)) as billed_share,
+    given.split_number as last_split, given.taken_by as split_name, given.project, given.team, given.cost_centre,
+    given.gl_account, cast(sum(given.billed_share) as decimal(13, 12)) as billed_share,
     cast(sum(given.effective_share) as decimal(13, 12)) as effective_share
 from given
 group by given.billing_month, given.group_number, given.charge_date, given.billing_currency, given.split_number,
-    given.split_name, given.project, given.team, given.cost_centre, given.gl_account
+    given.taken_by, given.project, given.team, given.cost_centre, given.gl_account
