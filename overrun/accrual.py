@@ -21,8 +21,8 @@ _PLACES = Decimal("0.000000000001")
 _ENOUGH_DIGITS = 60
 _ZERO = Decimal(0)
 
-Key = tuple[str | None, str | None, str, str, str | None, str | None, str | None, str]
-"""(provider, billing account, project, team, cost centre, service, service category, currency)."""
+Key = tuple[str | None, str | None, str, str, str | None, str | None, str | None, str | None, str]
+"""(provider, billing account, project, team, cost centre, ledger account, service, service category, currency)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def accrue(source: str, days: Sequence[DayCost], calendar: Calendar) -> Iterator
         billed, effective, before_credits, listed = _booked(costs, calendar)
         if not (billed or effective or before_credits or listed):
             continue
-        provider, account, project, team, cost_centre, service, category, currency = key
+        provider, account, project, team, cost_centre, gl_account, service, category, currency = key
         yield Figure(
             source=source,
             kind="accrual",
@@ -84,6 +84,7 @@ def accrue(source: str, days: Sequence[DayCost], calendar: Calendar) -> Iterator
             project=project,
             team=team,
             cost_centre=cost_centre,
+            gl_account=gl_account,
             billing_currency=currency,
             billed_cost=billed,
             effective_cost=effective,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from overrun.config_values import DIMENSIONS
+from overrun.config_values import DIMENSIONS, TAG_PREFIXES
 from overrun.exits import CommandFailed, Exit
 from overrun.published import has_relation
 from overrun.shared_read import SharedPart, last_shared_month, shared_parts, shared_query
@@ -29,6 +29,7 @@ _MASKED = {
     "resource_id": ("uses_resource", "ResourceId"),
 }
 VALUE_SHOWN = 80
+_MONTHS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,13 +184,21 @@ def _decision(row: Row, rules: dict[int, str]) -> Decision:
 
 
 def _nearest_hint(warehouse: Warehouse, thing: str) -> str:
-    """Return what was probably meant."""
+    """Return in which months it has charges, or else what was probably meant."""
+    named = literal(thing)
+    months = warehouse.rows(
+        "select distinct billing_month from core.charge_cube"
+        f" where resource_id = {named} or project = {named} order by billing_month desc limit {_MONTHS_SHOWN}"
+    )
+    if months:
+        return "it has charges in " + ", ".join(f"{month:%Y-%m}" for (month,) in reversed(months) if month)
     found = warehouse.row(
         "select name from (select distinct project as name from core.attribution union"
         " select distinct resource_id from core.charge_cube where resource_id is not null) as names"
-        " where abs(length(name) - length(?)) <= 3 and length(name) <= 256"
-        " order by levenshtein(lower(name), lower(?)), name limit 1",
-        [thing, thing],
+        " where abs(length(name) - length($1)) <= 3 and length(name) <= 256"
+        " and levenshtein(lower(name), lower($1)) <= greatest(2, length($1) // 3)"
+        " order by levenshtein(lower(name), lower($1)), name limit 1",
+        [thing],
     )
     if found is None or len(thing) > 256:
         return 'overrun query "select distinct project from core.attribution" lists the projects'
@@ -203,7 +212,8 @@ def rule_texts(warehouse: Warehouse) -> dict[int, str]:
         "select rule_number, dimension, value, value_key, value_case, value_after from settings.attribution_rule"
         " order by rule_number, dimension"
     ):
-        taken = "" if key is None else f"{{tag:{key}{f'|{case}' if case else ''}}}{after or ''}"
+        kind, name = _written_key(str(key))
+        taken = "" if key is None else f"{{{kind}:{name}{f'|{case}' if case else ''}}}{after or ''}"
         sets.setdefault(int(str(number)), []).append(f'{dimension} = "{value}{taken}"')
     conditions: dict[int, dict[int, list[str]]] = {}
     subjects: dict[tuple[int, int], str] = {}
@@ -212,7 +222,8 @@ def rule_texts(warehouse: Warehouse) -> dict[int, str]:
         " order by rule_number, condition_number, pattern"
     ):
         place = (int(str(number)), int(str(condition)))
-        subjects[place] = f'tag "{key}"' if subject == "tag" else str(subject)
+        kind, name = _written_key(str(key))
+        subjects[place] = f'{kind} "{name}"' if subject == "tag" else str(subject)
         conditions.setdefault(place[0], {}).setdefault(place[1], []).append(glob_of(str(pattern)))
     return {
         number: f"{', '.join(texts)} where "
@@ -222,6 +233,14 @@ def rule_texts(warehouse: Warehouse) -> dict[int, str]:
         )
         for number, texts in sets.items()
     }
+
+
+def _written_key(key: str) -> tuple[str, str]:
+    """Return the kind of a tag key and its name, as the configuration has them."""
+    for kind, prefix in TAG_PREFIXES.items():
+        if prefix and key.startswith(prefix):
+            return kind, key.removeprefix(prefix)
+    return "tag", key
 
 
 def _listed(globs: Sequence[str]) -> str:

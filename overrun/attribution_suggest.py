@@ -8,7 +8,7 @@ copy for people; the result is valid TOML.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -53,6 +53,8 @@ with known as (
     select {{'key': tags.tag_key, 'value': tags.tag_value}} as thing, name, billing_currency, effective_cost
     from ({_COSTS}) as costs inner join core.tag_set as tags using (source, billing_month, tag_set_id)
     where trim(tags.tag_value) <> '' and length(tags.tag_value) <= 256
+        -- What a provider notes of the machine is nobody's sign.
+        and not starts_with(tags.tag_key, 'goog-system/')
 )"""
 _BY_ACCOUNT_NAME = f"""
 with known as (
@@ -144,8 +146,19 @@ def suggest(warehouse: Warehouse, month: date, limit: int) -> Suggestion:
             )
             for row in warehouse.rows(_LARGEST, [month, limit])
         ),
-        proposals=tuple(found[:limit]),
+        proposals=tuple(_without_twins(found))[:limit],
     )
+
+
+def _without_twins(found: Sequence[Proposal]) -> Iterator[Proposal]:
+    """Yield the first proposal of those that would attribute the same money to the same project by tags."""
+    seen = set()
+    for proposal in found:
+        key = (proposal.project, proposal.effective_cost, proposal.billing_currency)
+        if proposal.sign != "tag" or key not in seen:
+            yield proposal
+        if proposal.sign == "tag":
+            seen.add(key)
 
 
 def _proposals(sign: str, row: Row) -> Iterator[Proposal]:

@@ -21,6 +21,7 @@ COLUMNS = (
     "project",
     "team",
     "cost_centre",
+    "gl_account",
     "service_category",
     "billing_currency",
     "debit",
@@ -40,6 +41,7 @@ class JournalLine:
     project: str
     team: str
     cost_centre: str | None
+    gl_account: str | None
     service_category: str | None
     billing_currency: str
     amount: Decimal
@@ -49,8 +51,8 @@ class JournalLine:
     @property
     def key(self) -> tuple[str, ...]:
         """What lines are sorted by."""
-        centre, category = self.cost_centre or "", self.service_category or ""
-        return (self.billing_currency, self.team, self.project, centre, category)
+        rest = (self.cost_centre or "", self.gl_account or "", self.service_category or "")
+        return (self.billing_currency, self.team, self.project, *rest)
 
     @property
     def debit(self) -> Decimal | None:
@@ -65,11 +67,12 @@ class JournalLine:
 
 def journal_of(figures: Iterable[Figure], basis: Basis) -> list[JournalLine]:
     """Return the lines of a month, by currency, team and project."""
-    exact: dict[tuple[str, str, str | None, str | None, str], list[Decimal]] = {}
+    exact: dict[tuple[str, str, str | None, str | None, str | None, str], list[Decimal]] = {}
     with localcontext(prec=_ENOUGH_DIGITS):
         for figure in figures:
             cost = figure.billed_cost if basis == "billed" else figure.effective_cost
-            key = (figure.project, figure.team, figure.cost_centre, figure.service_category, figure.billing_currency)
+            account, category = figure.gl_account, figure.service_category
+            key = (figure.project, figure.team, figure.cost_centre, account, category, figure.billing_currency)
             sums = exact.setdefault(key, [_ZERO, _ZERO])
             sums[0] += cost
             sums[1] += cost if figure.kind == "accrual" else _ZERO
@@ -78,13 +81,14 @@ def journal_of(figures: Iterable[Figure], basis: Basis) -> list[JournalLine]:
                 project=project,
                 team=team,
                 cost_centre=cost_centre,
+                gl_account=gl_account,
                 service_category=category,
                 billing_currency=currency,
                 amount=_rounded(amount),
                 exact_amount=amount,
                 exact_accrual=accrued,
             )
-            for (project, team, cost_centre, category, currency), (amount, accrued) in exact.items()
+            for (project, team, cost_centre, gl_account, category, currency), (amount, accrued) in exact.items()
         ]
         lines.sort(key=lambda line: line.key)
         currencies = sorted({line.billing_currency for line in lines})

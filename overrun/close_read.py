@@ -58,10 +58,10 @@ def read_missing(copy: Warehouse, month: date) -> list[str]:
 
 def read_figures(copy: Warehouse, month: date) -> list[Figure]:
     """Return the figures of a month as they are loaded, attributed and shared now, in a fixed order."""
-    centre = "cost_centre" if has_column(copy, _CUBE, "cost_centre") else "cast(null as varchar)"
+    names = _names(copy, _CUBE)
     actual = copy.rows(
         "select source, provider, billing_account_id, invoice_id, sub_account_id, tag_set_id, service_name,"
-        f" service_category, charge_category, project, team, {centre} as cost_centre, billing_currency,"
+        f" service_category, charge_category, project, team, {names}, billing_currency,"
         " sum(billed_cost), sum(effective_cost), sum(cost_before_credits), sum(list_cost),"
         f" sum(charge_rows)::bigint from {_CUBE} where billing_month = ? group by all order by all",
         [month],
@@ -75,7 +75,7 @@ def _moved(copy: Warehouse, month: date) -> list[Row]:
         return []
     return copy.rows(
         "select source, provider, billing_account_id, invoice_id, null, null, service_name, service_category,"
-        " charge_category, project, team, cost_centre, billing_currency, billed_cost, effective_cost,"
+        f" charge_category, project, team, {_names(copy, _MOVED)}, billing_currency, billed_cost, effective_cost,"
         f" cost_before_credits, list_cost, charge_rows from {_MOVED} where billing_month = ? order by all",
         [month],
     )
@@ -104,12 +104,13 @@ def _figure(kind: Literal["actual", "shared"], row: Row) -> Figure:
         project=str(row[9]),
         team=str(row[10]),
         cost_centre=_text(row[11]),
-        billing_currency=str(row[12]),
-        billed_cost=_amount(row[13]),
-        effective_cost=_amount(row[14]),
-        cost_before_credits=_amount(row[15]),
-        list_cost=None if row[16] is None else _amount(row[16]),
-        charge_rows=int(str(row[17])),
+        gl_account=_text(row[12]),
+        billing_currency=str(row[13]),
+        billed_cost=_amount(row[14]),
+        effective_cost=_amount(row[15]),
+        cost_before_credits=_amount(row[16]),
+        list_cost=None if row[17] is None else _amount(row[17]),
+        charge_rows=int(str(row[18])),
     )
 
 
@@ -118,9 +119,8 @@ def read_days(copy: Warehouse, load: ClosedLoad, month: date) -> list[DayCost]:
     if load.complete_through is None:
         return []
     daily = _SHARED if has_relation(copy, _SHARED) else _DAILY
-    centre = "cost_centre" if has_column(copy, daily, "cost_centre") else "cast(null as varchar)"
     rows = copy.rows(
-        f"select provider, billing_account_id, project, team, {centre} as cost_centre, service_name, service_category,"
+        f"select provider, billing_account_id, project, team, {_names(copy, daily)}, service_name, service_category,"
         " billing_currency, charge_date, sum(billed_cost), sum(effective_cost), sum(cost_before_credits),"
         f" sum(list_cost) from {daily} where source = ? and charge_category = 'Usage' and charge_date > ?"
         " and (charge_date <= ? or billing_month = ?) group by all order by all",
@@ -128,12 +128,12 @@ def read_days(copy: Warehouse, load: ClosedLoad, month: date) -> list[DayCost]:
     )
     return [
         DayCost(
-            key=(_text(row[0]), _text(row[1]), str(row[2]), str(row[3]), *map(_text, row[4:7]), str(row[7])),  # type: ignore[arg-type]
-            day=row[8],
-            costs=tuple(Decimal(0) if amount is None else _amount(amount) for amount in row[9:13]),
+            key=(_text(row[0]), _text(row[1]), str(row[2]), str(row[3]), *map(_text, row[4:8]), str(row[8])),  # type: ignore[arg-type]
+            day=row[9],
+            costs=tuple(Decimal(0) if amount is None else _amount(amount) for amount in row[10:14]),
         )
         for row in rows
-        if isinstance(row[8], date)
+        if isinstance(row[9], date)
     ]
 
 
@@ -143,6 +143,14 @@ def read_first_day(copy: Warehouse, source: str) -> date | None:
         f"select min(charge_date) from {_DAILY} where source = ? and charge_category = 'Usage'", [source]
     )
     return found if isinstance(found, date) else None
+
+
+def _names(copy: Warehouse, relation: str) -> str:
+    """Return the columns for cost centre and ledger account; null in a copy that was made before it had them."""
+    return ", ".join(
+        name if has_column(copy, relation, name) else f"cast(null as varchar) as {name}"
+        for name in ("cost_centre", "gl_account")
+    )
 
 
 def _text(value: object) -> str | None:

@@ -40,6 +40,7 @@ class Figure:
     project: str
     team: str
     cost_centre: str | None
+    gl_account: str | None
     billing_currency: str
     billed_cost: Decimal
     effective_cost: Decimal

@@ -42,7 +42,7 @@ _TAKEN = re.compile(
     r"(?P<after>[^{}]*)",
     re.DOTALL,
 )
-_TAG_PREFIXES = {"tag": "", "account_tag": "accountTag/", "cost_category": "costCategory/"}
+TAG_PREFIXES = {"tag": "", "account_tag": "accountTag/", "cost_category": "costCategory/"}
 DIMENSIONS = ("project", "team", "environment", "workload", "cost_centre")
 """What attribution says of a charge."""
 WORKLOADS = ("training", "inference", "experiment", "monitoring", "platform")
@@ -110,7 +110,7 @@ def parse_assigned(text: str) -> Assigned:
             raise ValueError("must be an exact name around what is taken from the tag")
     return Assigned(
         before=found["before"],
-        key=_TAG_PREFIXES[found["kind"]] + parse_tag_key(found["key"]),
+        key=TAG_PREFIXES[found["kind"]] + parse_tag_key(found["key"]),
         case={"lower": "lower", "upper": "upper", None: None}[found["case"]],
         after=found["after"],
     )

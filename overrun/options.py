@@ -58,6 +58,22 @@ class Day(click.ParamType[date]):
             self.fail(f"{str(value)!r} is not a day, YYYY-MM-DD", param, ctx)
 
 
+class Month(click.ParamType[date]):
+    """A month, YYYY-MM or, as invoices of Google Cloud have it, YYYYMM."""
+
+    name = "month"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """Return the first day of the month."""
+        if isinstance(value, date):
+            return value
+        form = "%Y-%m" if "-" in str(value) else "%Y%m"
+        try:
+            return datetime.strptime(str(value), form).replace(tzinfo=UTC).date()
+        except ValueError:
+            self.fail(f"{str(value)!r} is no month, YYYY-MM", param, ctx)
+
+
 class Months(click.ParamType[frozenset[date]]):
     """One month, YYYY-MM, or those from the first to the last, both included: YYYY-MM..YYYY-MM."""
 

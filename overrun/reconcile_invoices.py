@@ -60,8 +60,29 @@ class Comparison:
     """Lines of the file against the charges that they are for."""
 
     charges: list[BilledCharges]
+    """Empty where nothing that is loaded is for these lines."""
     lines: list[InvoiceLine] = field(default_factory=list)
     """Empty where no line of the file is for these charges."""
+
+    @property
+    def first(self) -> BilledCharges | InvoiceLine:
+        """What says which month, account and currency both are of."""
+        return self.charges[0] if self.charges else self.lines[0]
+
+    @property
+    def month(self) -> date:
+        """Billing month of both."""
+        return self.first.month
+
+    @property
+    def billing_account(self) -> str:
+        """Payer."""
+        return self.first.billing_account
+
+    @property
+    def currency(self) -> str:
+        """Currency of both."""
+        return self.first.currency
 
     @property
     def billed(self) -> Decimal:
@@ -111,8 +132,8 @@ class Comparison:
 
     @property
     def issuer(self) -> str:
-        """Names of the issuers, joined."""
-        return ", ".join(sorted({charge.issuer for charge in self.charges}))
+        """Names of the issuers, joined: of the charges, or where there are none of the lines."""
+        return ", ".join(sorted({one.issuer for one in self.charges or self.lines if one.issuer}))
 
     @property
     def invoice_id(self) -> str:
@@ -140,8 +161,13 @@ def compare(lines: Sequence[InvoiceLine], charges: Sequence[BilledCharges], acco
         if problem:
             work.problems.append((line.line, problem))
     found = [*work.comparisons, *work.without_invoice()]
-    found.sort(key=lambda comparison: _place(comparison.charges[0]))
+    found.sort(key=_place_of)
     return Compared(comparisons=tuple(found), problems=tuple(work.problems))
+
+
+def _place_of(comparison: Comparison) -> tuple[object, ...]:
+    first = comparison.first
+    return first.month, first.billing_account, first.issuer, first.invoice_id or "", first.currency
 
 
 def _place(charge: BilledCharges) -> tuple[object, ...]:
@@ -202,8 +228,6 @@ class _Matching:
     def match(self, line: InvoiceLine) -> str | None:
         """Give a line its charges; return why it cannot have them."""
         charges = [charge for charge in self._candidates(line) if charge.currency == line.currency]
-        if not charges:
-            return "no charges are left for it: other lines of the file have them all by their invoice ids"
         self._mentioned.add((line.month, _folded(line.billing_account)))
         held = {id(self._taken[id(charge)]): self._taken[id(charge)] for charge in charges if id(charge) in self._taken}
         if not held:
@@ -251,10 +275,9 @@ def is_tied(comparisons: Iterable[Comparison]) -> bool:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
-    first = comparison.charges[0]
     names = (
-        f"{first.month:%Y-%m}",
-        first.billing_account,
+        f"{comparison.month:%Y-%m}",
+        comparison.billing_account,
         shortened(comparison.issuer, _NAME_LIMIT),
         shortened(comparison.invoice_id, _NAME_LIMIT) or None,
     )
@@ -263,23 +286,27 @@ def _rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
         amounts.append(("of it tax", comparison.billed_tax, comparison.invoiced_tax, comparison.tax_difference))
     for what, ours, invoiced, difference in amounts:
         plain = (plain_amount(ours), plain_amount(invoiced) if comparison.lines else None, plain_amount(difference))
-        yield (*names, what, *plain, first.currency, comparison.state)
+        yield (*names, what, *plain, comparison.currency, comparison.state)
 
 
 def _sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for comparison in comparisons:
-        first = comparison.charges[0]
-        where = f"{first.billing_account} in {first.month:%Y-%m}"
-        if comparison.state == "differs":
+        where = f"{comparison.billing_account} in {comparison.month:%Y-%m}"
+        if not comparison.charges:
+            yield (
+                f"No charges: line {comparison.lines[0].line}, {where}, is {plain_amount(comparison.invoiced)}"
+                f" {comparison.currency}, and other lines have all that is loaded by their invoice ids."
+            )
+        elif comparison.state == "differs":
             lines = ", ".join(str(line.line) for line in comparison.lines)
             yield (
                 f"Does not tie: line {lines}, {where}, differs by {plain_amount(comparison.difference)}"
-                f" {first.currency}, and {comparison.tolerance} is allowed."
+                f" {comparison.currency}, and {comparison.tolerance} is allowed."
             )
         elif comparison.state == "no invoice":
             yield (
-                f"No invoice: {plain_amount(comparison.billed)} {first.currency} of {comparison.issuer}, {where}, are"
-                " on no line of the file."
+                f"No invoice: {plain_amount(comparison.billed)} {comparison.currency} of {comparison.issuer}, {where},"
+                " are on no line of the file."
             )
     if is_tied(comparisons):
         yield "Ties: no invoice differs from its charges by more than rounding."
@@ -287,14 +314,13 @@ def _sentences(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _as_json(comparison: Comparison) -> dict[str, object]:
-    first = comparison.charges[0]
     tax = comparison.invoiced_tax
     return {
-        "month": f"{first.month:%Y-%m}",
-        "billing_account": first.billing_account,
+        "month": f"{comparison.month:%Y-%m}",
+        "billing_account": comparison.billing_account,
         "issuer": comparison.issuer,
         "invoice_id": comparison.invoice_id or None,
-        "currency": first.currency,
+        "currency": comparison.currency,
         "file_lines": [line.line for line in comparison.lines],
         "state": comparison.state,
         "billed": f"{comparison.billed:f}",

@@ -19,7 +19,7 @@ select shared.billing_month, shared.split_name, shared.billing_currency, sum(sha
     sum(shared.effective_cost)
 from core.shared_cost as shared
 inner join settings.split as splits using (split_name)
-where shared.project = shared.from_project and shared.team = shared.from_team and not exists (
+where not exists (
     select 1 from core.sharing_share as share
     where share.billing_month = shared.billing_month and share.split_number = splits.split_number
         and share.billing_currency = shared.billing_currency

@@ -675,6 +675,7 @@ SETTINGS_TABLES: tuple[Table, ...] = (
             Column("project", "VARCHAR", "Project then"),
             Column("team", "VARCHAR", "Team then"),
             Column("cost_centre", "VARCHAR", "Cost centre then; null where none is known"),
+            Column("gl_account", "VARCHAR", "Account of the general ledger then; null without"),
             Column("billing_currency", "VARCHAR", "Currency of the amounts"),
             Column("billed_cost", MONEY, "Billed cost"),
             Column("effective_cost", MONEY, "Effective cost"),

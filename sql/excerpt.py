@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sql.contract import COST_AND_USAGE
@@ -64,7 +64,7 @@ _MACHINE = (
     f" then parent_resource_id when parent_resource_id is not null then {literal(OTHER)} end as parent_resource_id"
 )
 """The machine that a container of the teams runs on, by name only where it is theirs too."""
-_SHAPE = "3"
+_SHAPE = "4"
 """Raised when this module makes other copies of the same night."""
 _PUT = rf"\1{OTHER}\3"
 _SHORTEST_NAME = 3
@@ -78,7 +78,7 @@ _WORDS_OF_PROVIDERS = frozenset(
         "told_as", "end_known_by", "check_name", "title", "outcome", "finding_id",
         "last_month_status", "previous_month_status", "invoice_id", "billing_account_id",
         "AvailabilityZone", "BillingAccountId", "BillingAccountType", "BillingCurrency", "CapacityReservationStatus",
-        "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargeFrequency", "CommitmentDiscountCategory",
+        "ChargeCategory", "ChargeClass", "ChargeFrequency", "CommitmentDiscountCategory",
         "CommitmentDiscountStatus", "CommitmentDiscountType", "CommitmentDiscountUnit", "ConsumedUnit", "InvoiceId",
         "InvoiceIssuerName", "PricingCategory", "PricingCurrency", "PricingUnit", "ProviderName", "PublisherName",
         "RegionId", "RegionName", "ResourceType", "ServiceCategory", "ServiceName", "ServiceSubcategory", "SkuId",
@@ -91,10 +91,12 @@ _WORDS_OF_PROVIDERS = frozenset(
 _OWN = {
     "project": ("core.costs_attributed", "marts.closed_month", "settings.owner", "settings.team_project"),
     "cost_centre": ("core.costs_attributed", "marts.closed_month", "settings.owner"),
-    "gl_account": ("core.costs_attributed", "settings.owner"),
+    "gl_account": ("core.costs_attributed", "marts.closed_month", "settings.owner"),
 }
 """Names that stand in a column of their own, and the tables that say whose they are. Not those after splits: what a
 split gives to a team may stand under the project and cost centre of another."""
+_OF_SOURCES = frozenset({"source", "x_Source"})
+"""Columns with the name of a source, which stays one name per source: sums by source stay what they are."""
 _ASKED = {
     "provider": ("uses_provider", "ProviderName"),
     "billing_account_id": ("uses_payer", "BillingAccountId"),
@@ -117,6 +119,16 @@ _ATTRIBUTED = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What the teams of a copy are not to read."""
+
+    others: Sequence[str]
+    """Teams and projects that are not theirs."""
+    sources: Mapping[str, str]
+    """What stands in the place of names of sources."""
+
+
 def publish_excerpt(
     settings: WarehouseSettings, published: Path, target: Path, teams: Sequence[str], build_id: str, state: StateStore
 ) -> PublishReport:
@@ -137,11 +149,12 @@ def _fill(excerpt: Warehouse, published: Path, teams: Sequence[str]) -> None:
     excerpt.execute(f"attach {literal(str(published))} as published (read_only)")
     _find_own_names(excerpt, listed)
     others = _names_of_others(excerpt, listed)
+    names = _Names(others=others, sources=_told_sources(excerpt, others))
     with excerpt.transaction():
         excerpt.execute("create schema focus; create schema marts")
         focus = COST_AND_USAGE.full_name
         excerpt.execute(
-            f"create table {focus} as select {_columns(excerpt, focus, others)} from published.{focus} as charge"
+            f"create table {focus} as select {_columns(excerpt, focus, names)} from published.{focus} as charge"
             ' inner join published.core.inputs_used as used on charge."x_BillingMonth" = used.billing_month'
             f" where {_ATTRIBUTED.format(teams=listed)}"
         )
@@ -149,7 +162,7 @@ def _fill(excerpt: Warehouse, published: Path, teams: Sequence[str]) -> None:
         for name in _marts(excerpt):
             full_name = f"marts.{quoted(name)}"
             condition = f" where team in ({listed})" if name in BY_TEAM else ""
-            columns = _columns(excerpt, f"marts.{name}", others)
+            columns = _columns(excerpt, f"marts.{name}", names)
             relation = f"published.{full_name}"
             if name == _WITH_MACHINES:
                 relation = f"(select * replace ({_MACHINE.format(teams=listed)}) from {relation})"
@@ -173,6 +186,22 @@ def _find_own_names(excerpt: Warehouse, listed: str) -> None:
             f"create temporary table own_{name} as select distinct name from ({' union all '.join(selects)})"
             " where name is not null union select 'unattributed'"
         )
+
+
+def _told_sources(excerpt: Warehouse, others: Sequence[str]) -> Mapping[str, str]:
+    """Return what each source is called, where that is not its name; those that would be alike are numbered."""
+    if not others:
+        return {}
+    rows = excerpt.rows(
+        f"with told as (select source, {_without(others, 'source')} as told from ("
+        "select source from published.settings.source union select source from published.settings.run_source"
+        " union select source from published.marts.data_freshness)),"
+        " numbered as (select *, row_number() over (partition by told order by source <> told, source) as number"
+        " from told)"
+        " select source, case when number = 1 then told else told || '-' || number end as told from numbered"
+        " where number > 1 or source <> told order by source"
+    )
+    return {str(source): str(told) for source, told in rows}
 
 
 def _marts(excerpt: Warehouse) -> list[str]:
@@ -201,7 +230,7 @@ def _names_of_others(excerpt: Warehouse, listed: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _columns(excerpt: Warehouse, table: str, others: Sequence[str]) -> str:
+def _columns(excerpt: Warehouse, table: str, names: _Names) -> str:
     """Return the columns of a published table as select items, names of others replaced."""
     schema, name = table.split(".")
     rows = excerpt.rows(
@@ -211,19 +240,22 @@ def _columns(excerpt: Warehouse, table: str, others: Sequence[str]) -> str:
     )
     return ", ".join(
         quoted(str(column)) if text is None else f"{text} as {quoted(str(column))}"
-        for column, text in ((column, _told(str(column), str(kind), others)) for column, kind in rows)
+        for column, text in ((column, _told(str(column), str(kind), names)) for column, kind in rows)
     )
 
 
-def _told(column: str, kind: str, others: Sequence[str]) -> str | None:
+def _told(column: str, kind: str, names: _Names) -> str | None:
     """Return what is told of a column instead of its values; None for the values themselves."""
     if column in _OWN:
         return (
             f"case when {column} in (select name from own_{column}) then {column}"
             f" when {column} is not null then {literal(OTHER)} end"
         )
-    if others and kind == "VARCHAR" and column not in _WORDS_OF_PROVIDERS:
-        return _without(others, quoted(column))
+    if column in _OF_SOURCES:
+        told = " ".join(f"when {literal(source)} then {literal(name)}" for source, name in names.sources.items())
+        return f"case {quoted(column)} {told} else {quoted(column)} end" if told else None
+    if names.others and kind == "VARCHAR" and column not in _WORDS_OF_PROVIDERS:
+        return _without(names.others, quoted(column))
     return None
 
 
@@ -238,12 +270,13 @@ def _without(others: Sequence[str], column: str) -> str:
     ordered = sorted(written, key=lambda name: (-len(name), name))
     whole = "|".join(map(re.escape, ordered))
     words = "|".join(re.escape(name) for name in ordered if len(name) >= _SHORTEST_NAME)
-    patterns = (
-        [(f"^()({whole})()$", 1), (rf"(^|[^\pL\pN])({words})($|[^\pL\pN])", 2)] if words else [(f"^()({whole})()$", 1)]
-    )
+    # A name that is all of a text, or all of a value of tags; a longer one also where it is a word of it.
+    patterns = [f'(^|")({whole})($|")']
+    if words:
+        patterns.append(rf"(^|[^\pL\pN])({words})($|[^\pL\pN])")
     text = column
-    for pattern, times in patterns:
-        for _ in range(times):
+    for pattern in patterns:
+        for _ in range(2):
             text = f"regexp_replace({text}, {literal(pattern)}, {literal(_PUT)}, 'gi')"
     return text
 

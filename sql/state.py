@@ -99,6 +99,7 @@ _SHARED_FIGURES = (
 )
 """What splits move is a kind of its own; SQLite changes no constraint of a table that is there."""
 _CLOSED_SPLITS = ("alter table closed_month add column splits_version text not null default ''",)
+_CLOSED_ACCOUNTS = ("alter table closed_figure add column gl_account text",)
 _WASTE = (
     """create table waste_dismissal (
         dismissal_id integer primary key, finding_id text not null, dismissed_at text not null,
@@ -116,6 +117,7 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SHARED_FIGURES,
     _CLOSED_SPLITS,
     _WASTE,
+    _CLOSED_ACCOUNTS,
 )
 STATE_VERSION = len(_MIGRATIONS)
 """`user_version` of a file that this program reads and writes; each migration raises it by one."""

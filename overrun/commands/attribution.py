@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from overrun.exits import CommandFailed, Exit
-from overrun.options import Invocation, Months, OverrunCommand, common_options
+from overrun.options import Invocation, Month, OverrunCommand, common_options
 
 if TYPE_CHECKING:
     from overrun.attribution_suggest import Suggestion
@@ -30,10 +30,10 @@ def command() -> None:
     ),
     exits=(Exit.LOCKED,),
 )
-@click.option("--month", "months", type=Months(), metavar="MONTH", help="Billing month, YYYY-MM; default the last one.")
+@click.option("--month", type=Month(), metavar="MONTH", help="Billing month, YYYY-MM; default the last one.")
 @click.option("--limit", type=click.IntRange(min=1, max=1000), default=10, metavar="N", help="At most N; default 10.")
 @common_options
-def suggest(invocation: Invocation, months: frozenset[date] | None, limit: int) -> Exit:
+def suggest(invocation: Invocation, month: date | None, limit: int) -> Exit:
     """Rank what no project pays for by money, and propose rules as TOML.
 
     A rule is proposed where nearly all of the attributed money with the same sign is one project's: the account, a tag,
@@ -45,16 +45,14 @@ def suggest(invocation: Invocation, months: frozenset[date] | None, limit: int) 
     from overrun.attribution_suggest import suggest as propose
     from overrun.published import open_copy
 
-    if months is not None and len(months) > 1:
-        raise click.BadParameter("name one month, YYYY-MM", param_hint="--month")
     config = invocation.load()
     with open_copy(config.publish) as warehouse:
         require_attribution(warehouse)
         known = warehouse.value("select max(billing_month) from core.name_cost")
-        month = next(iter(months)) if months else known
-        if not isinstance(month, date):
+        asked = month or known
+        if not isinstance(asked, date):
             raise CommandFailed("nothing is loaded yet", code=Exit.USAGE, hint="run overrun nightly")
-        suggestion = propose(warehouse, month, limit)
+        suggestion = propose(warehouse, asked, limit)
     click.echo(json.dumps(_as_json(suggestion)) if invocation.as_json else as_toml(suggestion), nl=invocation.as_json)
     return Exit.DONE
 

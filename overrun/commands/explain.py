@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from overrun.exits import Exit
-from overrun.options import Invocation, Months, OverrunCommand, common_options
+from overrun.options import Invocation, Month, OverrunCommand, common_options
 
 if TYPE_CHECKING:
     from overrun.attribution_read import Explanation
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     exits=(Exit.LOCKED,),
 )
 @click.argument("thing")
-@click.option("--month", "months", type=Months(), metavar="MONTH", help="Billing month, YYYY-MM; default its last one.")
+@click.option("--month", type=Month(), metavar="MONTH", help="Billing month, YYYY-MM; default its last one.")
 @common_options
-def command(invocation: Invocation, thing: str, months: frozenset[date] | None) -> Exit:
+def command(invocation: Invocation, thing: str, month: date | None) -> Exit:
     """Say which setting decided project, team, environment, workload and cost centre of THING.
 
     THING is a resource (ResourceId), a project, or one row of focus.cost_and_usage as x_LoadId/x_RowNumber. What the
@@ -41,7 +41,6 @@ def command(invocation: Invocation, thing: str, months: frozenset[date] | None) 
     from overrun.published import open_copy
 
     config = invocation.load()
-    month = _one_month(months)
     with open_copy(config.publish) as warehouse:
         explanation = explain(warehouse, thing, month)
     if invocation.as_json:
@@ -49,12 +48,6 @@ def command(invocation: Invocation, thing: str, months: frozenset[date] | None) 
     else:
         _print(explanation)
     return Exit.DONE
-
-
-def _one_month(months: frozenset[date] | None) -> date | None:
-    if months is not None and len(months) > 1:
-        raise click.BadParameter("name one month, YYYY-MM", param_hint="--month")
-    return None if months is None else next(iter(months))
 
 
 def _print(explanation: Explanation) -> None:

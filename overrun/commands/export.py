@@ -6,14 +6,14 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from overrun.exits import CommandFailed, Exit
-from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.options import Invocation, Month, OverrunCommand, common_options
 
 if TYPE_CHECKING:
     from overrun.chargeback import Basis, JournalLine
@@ -36,11 +36,11 @@ def command() -> None:
         "overrun export chargeback --month 2026-10",
         "overrun export chargeback --month 2026-10 --basis billed --output journal.csv",
     ),
-    exits=(Exit.LOCKED,),
+    exits=(Exit.REFUSED, Exit.LOCKED),
 )
 @click.option(
     "--month",
-    type=click.DateTime(["%Y-%m"]),
+    type=Month(),
     metavar="MONTH",
     required=True,
     help="Billing month, YYYY-MM.",
@@ -58,24 +58,25 @@ def command() -> None:
     help="Write to a file, whole or not at all; default stdout.",
 )
 @common_options
-def chargeback(invocation: Invocation, month: datetime, basis: Basis, output: Path | None) -> Exit:
-    """Write the journal of a month as CSV: one line per project, team, cost centre, service category and currency.
+def chargeback(invocation: Invocation, month: date, basis: Basis, output: Path | None) -> Exit:
+    """Write the journal of a month as CSV: a line per project, cost centre, ledger account, category and currency.
 
     Of a closed month it is made from the closed figures, whatever has been delivered since, accruals included; of
     another from what is published now, and `state` says so. Amounts are in cents and add up to the month's total.
     Texts that a spreadsheet would take for a formula have an apostrophe before them.
     """
     from overrun.chargeback import journal_of
+    from overrun.output_file import usable_output
 
     config = invocation.load()
-    _refuse_store(output, config)
-    closing, figures = _figures(config, month.date())
+    target = None if output is None else usable_output(output, config)
+    closing, figures = _figures(config, month)
     lines = journal_of(figures, basis)
-    text = _json_text(month.date(), closing, lines, basis) if invocation.as_json else None
-    rows = list(_rows(month.date(), closing, lines, basis))
+    text = _json_text(month, closing, lines, basis) if invocation.as_json else None
+    rows = list(_rows(month, closing, lines, basis))
     if closing is None:
         click.echo(f"note: {month:%Y-%m} is not closed; these are the figures of now", err=True)
-    _write(text, rows, output)
+    _write(text, rows, target)
     return Exit.DONE
 
 
@@ -115,6 +116,7 @@ def _rows(
             line.project,
             line.team,
             line.cost_centre,
+            line.gl_account,
             line.service_category,
             line.billing_currency,
             line.debit,
@@ -136,6 +138,7 @@ def _json_text(month: date, closing: Closing | None, lines: Sequence[JournalLine
                     "project": line.project,
                     "team": line.team,
                     "cost_centre": line.cost_centre,
+                    "gl_account": line.gl_account,
                     "service_category": line.service_category,
                     "billing_currency": line.billing_currency,
                     "amount": f"{line.amount:f}",
@@ -163,12 +166,3 @@ def _write(text: str | None, rows: Sequence[tuple[object, ...]], output: Path | 
         content.write(f"{text}\n")
     if output is not None:
         write_text(output, content.getvalue())
-
-
-def _refuse_store(output: Path | None, config: Config) -> None:
-    """Refuse to write over a store of our own."""
-    stores = {
-        path.resolve() for path in (config.file, config.warehouse.path, config.publish, config.state, config.lock)
-    }
-    if output is not None and output.resolve() in stores:
-        raise CommandFailed(f"{output} is a file of Overrun's own", code=Exit.USAGE, hint="name another --output")

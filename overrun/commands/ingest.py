@@ -12,21 +12,6 @@ from overrun.options import Invocation, OverrunCommand, backfill_option, common_
 from overrun.running import now, print_report, run_options
 
 
-class Month(click.ParamType[date]):
-    """A month, YYYY-MM."""
-
-    name = "month"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """Return the first day of the month."""
-        if isinstance(value, date):
-            return value
-        try:
-            return date.fromisoformat(f"{value}-01")
-        except ValueError:
-            self.fail(f"{str(value)!r} is not a month, YYYY-MM", param, ctx)
-
-
 @click.command(
     "ingest",
     cls=OverrunCommand,

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING
 import click
 
 from overrun.exits import CommandFailed, Exit
-from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.options import Invocation, Month, OverrunCommand, common_options
 
 if TYPE_CHECKING:
-    from overrun.closed_months import Closing, Figure, NewClosing
+    from overrun.closed_months import ClosedLoad, Closing, Figure, NewClosing
     from overrun.config import Config
     from sql.warehouse import Warehouse
 
 SCHEMA_VERSION = 1
 """Of the JSON that these commands print."""
 _NAME_LIMIT = 100
+_SETTLED = frozenset({"final", "restated"})
 
-month_argument = click.argument("month", type=click.DateTime(["%Y-%m"]), metavar="MONTH")
+month_argument = click.argument("month", type=Month(), metavar="MONTH")
 by_option = click.option("--by", metavar="NAME", help="Who does it; default the login name.")
 
 
@@ -53,7 +54,7 @@ def command() -> None:
 )
 @by_option
 @common_options
-def close(invocation: Invocation, month: datetime, is_estimate: bool, by: str | None) -> Exit:
+def close(invocation: Invocation, month: date, is_estimate: bool, by: str | None) -> Exit:
     """Close MONTH (YYYY-MM): keep its figures, project and team, and versions, as they are published now.
 
     Reads the published copy and writes the state store, so that it works while a night runs: all of it, or nothing.
@@ -66,17 +67,16 @@ def close(invocation: Invocation, month: datetime, is_estimate: bool, by: str | 
     from sql.state import StateStore
 
     config = invocation.load()
-    first_day = month.date()
-    _refuse_early(first_day, invocation.as_of, is_estimate=is_estimate)
+    _refuse_early(month, invocation.as_of, is_estimate=is_estimate)
     with open_copy(config.publish) as copy:
-        closing = _frozen(copy, first_day, invocation.as_of, _name(by), is_estimate=is_estimate)
+        closing = _frozen(copy, month, invocation.as_of, _name(by), is_estimate=is_estimate)
         notes = list(_notes(copy, closing))
     make_directory(config.state.parent)
     with StateStore.open(config.state) as state:
         close_month(state, closing, now=datetime.now(UTC))
-        standing = closing_of(state, first_day)
+        standing = closing_of(state, month)
     if standing is None:
-        raise CommandFailed(f"{first_day:%Y-%m} was reopened meanwhile", code=Exit.USAGE, hint="close it again")
+        raise CommandFailed(f"{month:%Y-%m} was reopened meanwhile", code=Exit.USAGE, hint="close it again")
     _show_closed(standing, closing.figures, notes, as_json=invocation.as_json)
     return Exit.DONE
 
@@ -127,26 +127,49 @@ def _frozen(copy: Warehouse, month: date, as_of: date, by: str, *, is_estimate: 
         if load.complete_through is not None and first_day is not None:
             calendar = calendar_of(first_day, load.complete_through, month, next_month(month))
             figures += accrue(load.source, read_days(copy, load, month), calendar)
+    # Where no day is missing, the figures are no estimate.
+    is_complete = all(_missing_days(load, month) == 0 for load in loads)
     return NewClosing(
         month=month,
         closed_by=by,
         as_of=as_of,
-        is_estimate=is_estimate,
+        is_estimate=is_estimate and not is_complete,
         splits_version=read_splits_version(copy, month),
         loads=tuple(loads),
         figures=tuple(figures),
     )
 
 
+def _missing_days(load: ClosedLoad, month: date) -> int | None:
+    """Return how many days of the month come after the source's last complete one; None where none is known."""
+    from sql.parts import next_month
+
+    if load.status in _SETTLED:
+        return 0
+    if load.complete_through is None:
+        return None
+    return max(0, min((next_month(month) - load.complete_through).days - 1, (next_month(month) - month).days))
+
+
 def _notes(copy: Warehouse, closing: NewClosing) -> Iterator[str]:
     """Yield what a person has to know who closes a month."""
+    from alerts.phrases import counted
     from overrun.close_read import read_missing
 
+    night = copy.value("select max(as_of) from settings.night")
+    if isinstance(night, date) and night < closing.as_of:
+        yield f"these are the figures of the night of {night}"
     for load in closing.loads:
-        if load.status not in {"final", "restated"}:
+        if load.status not in _SETTLED:
             yield f"{load.source}: the month is {load.status}, and may still change"
-        if closing.is_estimate and load.complete_through is None:
+        missing = _missing_days(load, closing.month)
+        if missing is None:
             yield f"{load.source}: nothing is known to be complete, so that nothing is accrued"
+        elif missing and not closing.is_estimate:
+            yield (
+                f"{load.source}: {counted(missing, 'day')} of the month are missing, it is complete through"
+                f" {load.complete_through}; reopen it and close it with --estimate to book them"
+            )
     for source in read_missing(copy, closing.month):
         yield f"{source}: nothing of the month is loaded"
 
@@ -195,7 +218,7 @@ def _totals(figures: Sequence[Figure]) -> list[dict[str, str]]:
 @month_argument
 @by_option
 @common_options
-def reopen(invocation: Invocation, month: datetime, by: str | None) -> Exit:
+def reopen(invocation: Invocation, month: date, by: str | None) -> Exit:
     """Reopen MONTH (YYYY-MM), which was closed: from the next build on it has no closed figures.
 
     What was closed is kept, with who reopened it and when. Closing the month again keeps the figures of then.
@@ -204,9 +227,9 @@ def reopen(invocation: Invocation, month: datetime, by: str | None) -> Exit:
     from sql.state import StateStore
 
     config = invocation.load()
-    _require_state(config, month.date())
+    _require_state(config, month)
     with StateStore.open(config.state) as state:
-        closed = reopen_month(state, month.date(), _name(by), now=datetime.now(UTC))
+        closed = reopen_month(state, month, _name(by), now=datetime.now(UTC))
         (closed,) = [one for one in closings(state) if one.close_id == closed.close_id]
     if invocation.as_json:
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **_as_json(closed)}))

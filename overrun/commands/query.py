@@ -120,11 +120,12 @@ def _asked(sql: str | None, *, tables: bool, columns: str | None) -> tuple[str, 
 
 def _run(request: Request, config: Config, *, is_checked: bool) -> None:
     """Run the query and write its result to stdout or, whole or not at all, to the file."""
+    from overrun.output_file import usable_output
     from overrun.query_run import checked_select, interruptible, known_table, open_locked_down, query_errors
     from sql.files import temporary_beside
 
     select = request.select if is_checked else checked_select(request.select)
-    output = None if request.output is None else _usable(request.output, config)
+    output = None if request.output is None else usable_output(request.output, config)
     temporary = None if output is None else temporary_beside(output)
     with open_locked_down(config.publish, config.warehouse, temporary) as warehouse, query_errors(warehouse):
         parameters = [known_table(warehouse, name) for name in request.parameters]
@@ -194,25 +195,3 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, is_over: Event) -> Iterator[Sequ
         yield from batch
     if is_over.is_set():
         raise KeyboardInterrupt
-
-
-def _usable(output: Path, config: Config) -> Path:
-    """Return where to write; raises CommandFailed for a device, and for a file that Overrun lives by.
-
-    /dev/stdout may lead to a regular file, which must not be replaced under the shell that holds it.
-    """
-    target = output.absolute().resolve()
-    is_device = output.absolute().parts[1:2] in {("dev",), ("proc",)} or (target.exists() and not target.is_file())
-    if is_device:
-        raise CommandFailed(f"{output} is not a file", code=Exit.USAGE, hint="leave --output out to write to stdout")
-    own = {config.file, config.warehouse.path, config.publish, config.state, config.lock}
-    own |= {publication.path for publication in config.publications}
-    if target in {path.resolve() for path in own} or config.landing.resolve() in target.parents:
-        raise CommandFailed(
-            f"{output} belongs to Overrun itself", code=Exit.USAGE, hint="name another file with --output"
-        )
-    if not target.parent.is_dir():
-        raise CommandFailed(
-            f"there is no folder {target.parent}", code=Exit.USAGE, hint="make it, or name another file"
-        )
-    return target

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overrun.exits import CommandFailed, Exit, worst
-from overrun.options import Invocation, OverrunCommand, common_options
+from overrun.options import Invocation, Month, OverrunCommand, common_options
 
 if TYPE_CHECKING:
     from ingest.aws.cost_explorer import CostExplorerAnswer
@@ -43,7 +43,7 @@ _TYPED = re.compile(r"\s*\d{4}-?\d{2}\s")
 @click.argument("source", required=False)
 @click.option(
     "--month",
-    type=click.DateTime(["%Y-%m", "%Y%m"]),
+    type=Month(),
     metavar="MONTH",
     help="Month to compare, YYYY-MM or YYYYMM; default the last that is loaded, of GCP the last that has ended.",
 )
@@ -69,7 +69,7 @@ _TYPED = re.compile(r"\s*\d{4}-?\d{2}\s")
 def command(
     invocation: Invocation,
     source: str | None,
-    month: datetime | None,
+    month: date | None,
     shows_all: bool,
     **invoices: Any,  # noqa: ANN401 - the fields of InvoiceOptions
 ) -> Exit:
@@ -91,18 +91,17 @@ def command(
     """
     given = InvoiceOptions(**invoices)
     config = invocation.load()
-    chosen = None if month is None else month.date()
     if given.files:
-        return _reconcile_file(invocation, config, source, chosen, given)
+        return _reconcile_file(invocation, config, source, month, given)
     if source is not None:
-        return _reconcile_source(invocation, config, source, Choice(month=chosen, shows_all=shows_all, given=given))
+        return _reconcile_source(invocation, config, source, Choice(month=month, shows_all=shows_all, given=given))
     if given != InvoiceOptions():
         raise CommandFailed(
             "these invoices need a source",
             code=Exit.USAGE,
             hint="name it: overrun reconcile gcp-main ...; a file of any source is given by --invoice FILE",
         )
-    return _reconcile_all(invocation, config, Choice(month=chosen, shows_all=shows_all, given=given))
+    return _reconcile_all(invocation, config, Choice(month=month, shows_all=shows_all, given=given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

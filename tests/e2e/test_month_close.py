@@ -97,7 +97,11 @@ def test_a_month_reconciled_closed_and_restated(company: House) -> None:
 
 def test_late_charges_and_changed_rules_are_told_apart(home: House) -> None:
     load_october(home, invoice="")
-    assert closed(home)["notes"] == ["aws: the month is estimated, and may still change"]
+    assert closed(home)["notes"] == [
+        "aws: the month is estimated, and may still change",
+        "aws: 29 days of the month are missing, it is complete through 2026-10-02; reopen it and close it with"
+        " --estimate to book them",
+    ]
     home.night("2026-11-09")
     assert query(home.finance, CORRECTIONS) == []
 
@@ -155,8 +159,8 @@ def test_rebuild_rename_and_a_removed_source_keep_what_was_closed(company: House
     company.night("2026-11-11")
     assert query(company.finance, CLOSED) == [("detector", "actual", 40.0), ("segmenter", "actual", 5.0)]
     assert query(company.finance, CORRECTIONS) == [
-        ("detector", "restatement", -40.0),
-        ("segmenter", "restatement", -5.0),
+        ("detector", "source dropped", -40.0),
+        ("segmenter", "source dropped", -5.0),
         ("unattributed", "late charge", 3.0),
     ]
 
@@ -190,6 +194,21 @@ def test_an_estimate_books_missing_days_and_is_corrected_when_they_come(home: Ho
     ]
 
 
+def test_the_journal_has_ledger_accounts_as_they_were_at_the_closing(company: House) -> None:
+    owner = '[[owner]]\nprojects = ["detector"]\ncost_centre = "4711"\ngl_account = "620100"\n'
+    company.configure(AWS, TEAMS, owner)
+    company.night("2026-11-09")
+    closed(company)
+    company.configure(AWS, TEAMS, owner.replace("620100", "999999"))
+    company.night("2026-11-10")
+    assert [(row["project"], row["cost_centre"], row["gl_account"]) for row in journal(company)] == [
+        ("detector", "4711", "620100"),
+        ("segmenter", "unattributed", ""),
+    ]
+    accounts = "select distinct gl_account from marts.closed_month where project = 'detector'"
+    assert query(company.finance, accounts) == [("620100",)]
+
+
 def test_the_journal_is_that_of_the_closing(company: House) -> None:
     (first, *_) = journal(company)
     assert (first["state"], first["project"], first["debit"]) == ("not closed", "detector", "40.00")
@@ -205,7 +224,11 @@ def test_the_journal_is_that_of_the_closing(company: House) -> None:
     assert journal(company, "--output", str(target)) == []
     assert target.read_text(encoding="utf-8").startswith("billing_month,state,project,team,cost_centre,")
     assert company.run("export", "chargeback", "--month", "2026-10", "--output", str(company.finance)).code == 2
-    assert company.run("export", "chargeback", "--month", "2025-01").code == 2
+    assert company.run("export", "chargeback", "--month", "202501").code == 2
+    nowhere = company.run(
+        "export", "chargeback", "--month", "2026-10", "--output", str(company.folder / "no" / "j.csv")
+    )
+    assert (nowhere.code, "there is no folder" in nowhere.stderr) == (2, True)
     lines = json.loads(company.run("export", "chargeback", "--month", "2026-10", "--json").stdout)["lines"]
     assert sum(Decimal(line["amount"]) for line in lines) == Decimal("104.00")
 
@@ -219,7 +242,7 @@ def test_what_cannot_be_closed_says_why(home: House) -> None:
         (("close", "2026-11"), "2026-11 has not ended on 2026-11-08"),
         (("close", "2026-12", "--estimate"), "2026-12 has not begun on 2026-11-08"),
         (("close", "2026-10", "--by", " "), "who it is must be a printable name"),
-        (("close", "10/2026"), "does not match the format"),
+        (("close", "10/2026"), "'10/2026' is no month, YYYY-MM"),
         (("reopen", "2026-10"), "2026-10 is not closed"),
     ):
         ran = home.run("month", *arguments, *IN_OCTOBER)

@@ -173,6 +173,16 @@ def test_what_finds_nobody_stays_and_is_told(home: House) -> None:
     assert "came to nothing" not in home.run("status").stdout
 
 
+def test_what_an_earlier_split_gave_and_nobody_takes_is_told(home: House) -> None:
+    first = '[[split]]\nname = "first"\nshare = { project = "cluster" }\nby = "weights"\nweights = { hub = "1" }\n'
+    write_hours(home, "date,project,quantity\n2026-09,detector,1\n2026-10,detector,0\n")
+    company(home, first, CLUSTER.replace('project = "cluster"', 'project = "hub"'))
+
+    assert ("hub", "cluster", 8.0) in query(home.finance, SHARED)
+    (cost,) = json.loads(home.run("status", "--json").stdout)["splits"]["unshared"]
+    assert (cost["split_name"], cost["billed_cost"]) == ("cluster", "8.000000000000")
+
+
 def test_a_split_that_takes_nothing_is_told(home: House) -> None:
     write_hours(home, HOURS)
     company(home, CLUSTER.replace('project = "cluster"', 'project = "clustre", provider = "AWS"'))

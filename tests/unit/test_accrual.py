@@ -12,7 +12,7 @@ from overrun.accrual import PROFILE_DAYS, Calendar, DayCost, Key, accrue, calend
 from overrun.chargeback import journal_of
 from overrun.closed_months import Figure
 
-KEY: Key = ("AWS", "1", "vision", "research", None, "EC2", "Compute", "USD")
+KEY: Key = ("AWS", "1", "vision", "research", None, "6000", "EC2", "Compute", "USD")
 OCTOBER, NOVEMBER = date(2026, 10, 1), date(2026, 11, 1)
 COMPLETE = date(2026, 10, 28)
 
@@ -71,7 +71,8 @@ def figure(amount: Decimal, project: str = "p", currency: str = "USD", kind: str
     return Figure(
         source="aws", kind="accrual" if kind == "accrual" else "actual", provider=None, billing_account_id=None,
         invoice_id=None, sub_account_id=None, tag_set_id=None, service_name=None, service_category="Compute",
-        charge_category="Usage", project=project, team="t", cost_centre=None, billing_currency=currency,
+        charge_category="Usage", project=project, team="t", cost_centre=None, gl_account=None,
+        billing_currency=currency,
         billed_cost=amount, effective_cost=amount * 2, cost_before_credits=amount, list_cost=None, charge_rows=1,
     )  # fmt: skip
 

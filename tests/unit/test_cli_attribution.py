@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from overrun.attribution_read import glob_of
+from overrun.attribution_read import glob_of, rule_texts
 from overrun.attribution_suggest import quoted_toml
 from overrun.cli import main
 from overrun.config import load_config
@@ -157,8 +157,27 @@ def test_a_thing_that_is_not_there(config: Path, capsys: Captured) -> None:
     assert 'no resource, project or row "visoin" has charges' in error
     assert 'did you mean "vision"?' in error
     assert main(["explain", "--config", str(config), "vision", "--month", "2026-09"]) == Exit.USAGE
-    assert "in 2026-09" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "in 2026-09" in error
+    assert "hint: it has charges in 2026-11" in error
+    assert main(["explain", "--config", str(config), "q9-z7-k1"]) == Exit.USAGE
+    assert "did you mean" not in capsys.readouterr().err
     assert main(["explain", "--config", str(config), "x", "--month", "2026-09..2026-10"]) == Exit.USAGE
+
+
+def test_a_rule_is_shown_with_the_keys_of_the_configuration(tmp_path: Path, capsys: Captured) -> None:
+    write_charges(tmp_path / "exports")
+    file = tmp_path / "overrun.toml"
+    rule = (
+        "[[attribution.rule]]\ncost_centre = 'CC-{cost_category:BU|upper}'\nproject = 'p'\n"
+        "match = { account_tag = { stage = 'x' } }\n"
+    )
+    file.write_text(RULES + rule, encoding="utf-8")
+    assert main(["nightly", "--config", str(file), "--as-of", "2026-11-20", "-q"]) == Exit.DONE
+    capsys.readouterr()
+    with Warehouse.open_published(tmp_path / "finance.duckdb") as copy:
+        shown = rule_texts(copy)[4]
+    assert shown == 'cost_centre = "CC-{cost_category:BU|upper}", project = "p" where account_tag "stage" is "x"'
 
 
 def test_rules_are_proposed_by_account_tag_and_name(config: Path, capsys: Captured) -> None:

@@ -144,6 +144,52 @@ def test_names_of_others_are_replaced_in_rows_of_a_team(shared: Path, tmp_path: 
         ]
 
 
+def test_sources_named_after_others_stay_apart_and_short_names_go_where_they_are_a_value(tmp_path: Path) -> None:
+    """A tag's value is a whole text, however short; two sources must not become one."""
+    path = tmp_path / "finance.duckdb"
+    charge = {
+        "ChargeCategory": "Usage", "BillingCurrency": "USD", "ServiceName": "EC2", "ProviderName": "AWS",
+        "ChargePeriodStart": datetime(2026, 10, 2), "SubAccountId": "1", "x_TagSetId": 1, "x_RowNumber": 1,  # noqa: DTZ001 - UTC
+        "Tags": '{"team":"vision","lent":"hr","hr":"yes","thr":"x"}', "ChargeDescription": "fee of nlp for all",
+        **dict.fromkeys(("BilledCost", "EffectiveCost", "ListCost", "ContractedCost"), Decimal(10)),
+    }  # fmt: skip
+    sources = ("f-nlp", "f-robots")
+    with Warehouse.open(WarehouseSettings(path=path)) as warehouse:
+        prepare(warehouse)
+        for source in sources:
+            tag_sets = [(1, "team", "vision"), (1, "project", "eye")]
+            load_part(
+                warehouse, source=source, month=OCTOBER, charges=[charge | {"x_Source": source}], tag_sets=tag_sets
+            )
+        owned = ("nlp", "robots", "hr")
+        replace_settings(
+            warehouse,
+            {
+                "settings.attribution_tag": settings_rows(
+                    "settings.attribution_tag",
+                    [{"dimension": name, "priority": 1, "tag_key": name} for name in ("team", "project")],
+                ),
+                "settings.owner": settings_rows("settings.owner", [{"project": n, "team": n} for n in owned]),
+                "settings.source": settings_rows(
+                    "settings.source", [{"source": name, "kind": "aws-export"} for name in sources]
+                ),
+                "settings.night": [(date(2026, 10, 20),)],
+            },
+        )
+        build(warehouse)
+        warehouse.checkpoint()
+    with excerpt(path, tmp_path, ["vision"]) as opened:
+        apart = [(f"f-{OTHER}",), (f"f-{OTHER}-2",)]
+        assert opened.rows("select source from marts.monthly_cost order by 1") == apart
+        assert opened.rows('select "x_Source" from focus.cost_and_usage order by 1') == apart
+        assert opened.value('select distinct "Tags" from focus.cost_and_usage') == (
+            f'{{"team":"vision","lent":"{OTHER}","{OTHER}":"yes","thr":"x"}}'
+        )
+        assert (
+            opened.value('select distinct "ChargeDescription" from focus.cost_and_usage') == f"fee of {OTHER} for all"
+        )
+
+
 def test_a_copy_for_all_teams_replaces_nothing(shared: Path, tmp_path: Path) -> None:
     with excerpt(shared, tmp_path, ["vision", "nlp", "xy"]) as opened:
         assert opened.value("select count(*) from focus.cost_and_usage") == 3

@@ -59,8 +59,17 @@ def test_an_invoice_in_the_other_currency_is_no_match_by_id_either() -> None:
 def test_what_ids_have_taken_is_not_compared_again() -> None:
     lines = [line(2, "9", "NEW"), line(3, "5", "I1")]
     assert states(compared(lines, [charges("5", "I1"), charges("9")])) == [("NEW", "ties"), ("I1", "ties")]
-    found = compared(lines, [charges("5", "I1")])
-    assert [(number, text.split(":")[0]) for number, text in found.problems] == [(2, "no charges are left for it")]
+
+
+def test_an_invoice_without_charges_differs_by_all_of_it_and_the_others_are_compared() -> None:
+    found = compared([line(2, "-9", "CREDIT"), line(3, "5", "I1")], [charges("5", "I1")])
+    assert states(found) == [("I1", "ties"), ("CREDIT", "differs")]
+    report = report_of(found.comparisons, "file.csv")
+    assert (report.is_tied, report.sentences[0].split(",")[0]) == (False, "No charges: line 2")
+    assert [[str(cell) for cell in row[5:8]] for row in report.rows] == [
+        ["5.00", "5.00", "0.00"],
+        ["0.00", "-9.00", "9.00"],
+    ]
 
 
 def test_charges_of_up_to_a_cent_need_no_invoice() -> None:

@@ -82,8 +82,8 @@ nearest as (
 )
 
 select near.source, near.billing_month, near.dimension, near.name,
-    -- Name that was probably meant
-    min(near.meant) as meant_name
+    -- Name that was probably meant: one that the configuration has goes before one that others use
+    coalesce(min(case when near.size > 0 then near.meant end), min(near.meant)) as meant_name
 from near
 inner join nearest
     on near.source = nearest.source and near.billing_month = nearest.billing_month

@@ -86,6 +86,8 @@ select taken.source, taken.billing_month, taken.charge_date, taken.provider, tak
     taken.team as from_team,
     -- Its cost centre
     taken.cost_centre as from_cost_centre,
+    -- Its account of the general ledger; null without
+    taken.gl_account as from_gl_account,
     taken.billing_currency, whole.billed_cost, whole.effective_cost,
     whole.effective_cost - whole.promotional_credit as cost_before_credits, whole.list_cost,
     whole.promotional_credit,

@@ -1,8 +1,8 @@
 -- The figures of closed months as they were closed, and what was accrued for missing days; no later night changes them.
 -- grain: one row per closed month, source, kind, provider, billing account, invoice, project, team, cost centre,
--- grain: service, category and currency
+-- grain: ledger account, service, category and currency
 -- key: billing_month, source, kind, provider?, billing_account_id?, invoice_id?, project, team, cost_centre?,
--- key: service_name?, service_category?, charge_category?, billing_currency
+-- key: gl_account?, service_name?, service_category?, charge_category?, billing_currency
 -- materialized: full
 with closed_months as (select * from settings.closed_month),
 figures as (select * from settings.closed_figure)
@@ -27,6 +27,8 @@ select
     figures.team,
     -- Cost centre as it was when the month was closed; null where none is known
     figures.cost_centre,
+    -- Account of the general ledger as it was when the month was closed; null without
+    figures.gl_account,
     -- The provider's name of the service
     figures.service_name,
     -- FOCUS category of the service
@@ -53,6 +55,6 @@ from figures
 inner join closed_months on figures.billing_month = closed_months.billing_month
 group by
     figures.billing_month, figures.source, figures.kind, figures.provider, figures.billing_account_id,
-    figures.invoice_id, figures.project, figures.team, figures.cost_centre, figures.service_name,
-    figures.service_category, figures.charge_category, figures.billing_currency, closed_months.is_estimate,
+    figures.invoice_id, figures.project, figures.team, figures.cost_centre, figures.gl_account,
+    figures.service_name, figures.service_category, figures.charge_category, figures.billing_currency, closed_months.is_estimate,
     closed_months.closed_at

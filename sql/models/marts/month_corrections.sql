@@ -15,6 +15,7 @@ judged as (
         -- The version is the hash of the files: the same charges, whatever loaded them again.
         in_force.load_id is not null and in_force.version is not distinct from closed_loads.version as is_same_load,
         case
+            when in_force.load_id is null and closed_loads.source is not null then 'source dropped'
             when coalesce(closed_loads.status, 'no data') in ('final', 'restated') or restating.load_id is not null
                 then 'restatement'
             else 'late charge'
@@ -58,7 +59,8 @@ select
     -- Team that answers, likewise
     corrections.team,
     -- late charge: delivered after the closing, or accrued and not delivered; restatement: the same where the month was
-    -- final; rule change: the same charges attributed, shared or converted otherwise
+    -- final; rule change: the same charges attributed, shared or converted otherwise; source dropped: nothing of the
+    -- source is loaded any more
     corrections.cause,
     -- ISO 4217 code of every amount on the row
     corrections.billing_currency,
