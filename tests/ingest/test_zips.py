@@ -345,7 +345,7 @@ names = st.lists(
     ),
     min_size=1,
     max_size=4,
-).map(lambda parts: "/".join(parts)[:400])
+).map(lambda parts: "/".join(parts)[:400] or "x")
 
 
 @quick

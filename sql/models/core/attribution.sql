@@ -4,7 +4,7 @@
 -- key: charge_category?, resource_id?
 with combinations as (select * from core.combination),
 matches as (select * from core.rules_matched),
-tags as (select * from core.tags_preferred),
+by_tag as (select * from core.tags_preferred),
 accounts as (select * from settings.attribution_account),
 owners as (select * from settings.owner),
 team_projects as (select * from settings.team_project),
@@ -22,21 +22,6 @@ by_rule as (
         max(case when matches.dimension = 'cost_centre' then matches.named_by end) as cost_centre_rule
     from matches
     group by matches.billing_month, matches.combination_number
-),
-by_tag as (
-    select tags.source, tags.billing_month, tags.tag_set_id, tags.sub_account_id,
-        max(case when tags.dimension = 'project' then tags.tag_value end) as project,
-        max(case when tags.dimension = 'project' then tags.named_by end) as project_rule,
-        max(case when tags.dimension = 'team' then tags.tag_value end) as team,
-        max(case when tags.dimension = 'team' then tags.named_by end) as team_rule,
-        max(case when tags.dimension = 'environment' then tags.tag_value end) as environment,
-        max(case when tags.dimension = 'environment' then tags.named_by end) as environment_rule,
-        max(case when tags.dimension = 'workload' then tags.tag_value end) as workload,
-        max(case when tags.dimension = 'workload' then tags.named_by end) as workload_rule,
-        max(case when tags.dimension = 'cost_centre' then tags.tag_value end) as cost_centre,
-        max(case when tags.dimension = 'cost_centre' then tags.named_by end) as cost_centre_rule
-    from tags
-    group by tags.source, tags.billing_month, tags.tag_set_id, tags.sub_account_id
 ),
 named as (
     select combinations.*, coalesce(by_rule.project, by_tag.project, accounts.project, 'unattributed') as project,

@@ -13,17 +13,46 @@ taken as (
     where matched.part = 'share' and matched.is_met = 1
     group by matched.billing_month, matched.group_number
 ),
-named as (
-    select groups.billing_month, splits.split_number, splits.recipient_dimension, splits.of_conditions,
-        splits.has_recipients, case when splits.is_daily then groups.charge_date end as charge_date,
-        groups.billing_currency, groups.group_number, groups.billed_cost, groups.effective_cost,
-        case when splits.recipient_dimension = 'team' then groups.team else groups.project end as recipient
+-- Groups by all that names are found by, before each split looks at them.
+borne as (
+    select groups.billing_month, groups.charge_date, groups.billing_currency, groups.project, groups.team,
+        coalesce(taken.first_split, 1000000) as first_split, sum(groups.billed_cost) as billed_cost,
+        sum(groups.effective_cost) as effective_cost
     from groups
-    inner join splits
-        on (splits.from_month is null or splits.from_month <= groups.billing_month)
-        and (splits.until_month is null or groups.billing_month < splits.until_month)
     left join taken on groups.billing_month = taken.billing_month and groups.group_number = taken.group_number
-    where taken.first_split is null or taken.first_split > splits.split_number
+    group by groups.billing_month, groups.charge_date, groups.billing_currency, groups.project, groups.team,
+        coalesce(taken.first_split, 1000000)
+),
+named as (
+    select borne.billing_month, splits.split_number, splits.recipient_dimension, splits.has_recipients,
+        case when splits.is_daily then borne.charge_date end as charge_date, borne.billing_currency,
+        case when splits.recipient_dimension = 'team' then borne.team else borne.project end as recipient,
+        sum(case when splits.of_conditions = 0 then borne.billed_cost else 0 end) as billed_cost,
+        sum(case when splits.of_conditions = 0 then borne.effective_cost else 0 end) as effective_cost
+    from borne
+    inner join splits
+        on (splits.from_month is null or splits.from_month <= borne.billing_month)
+        and (splits.until_month is null or borne.billing_month < splits.until_month)
+        and borne.first_split > splits.split_number
+    group by borne.billing_month, splits.split_number, splits.recipient_dimension, splits.has_recipients,
+        case when splits.is_daily then borne.charge_date end, borne.billing_currency,
+        case when splits.recipient_dimension = 'team' then borne.team else borne.project end
+),
+-- Where a split measures some costs only, what of them each name has.
+measured as (
+    select groups.billing_month, splits.split_number, case when splits.is_daily then groups.charge_date end
+            as charge_date, groups.billing_currency,
+        case when splits.recipient_dimension = 'team' then groups.team else groups.project end as recipient,
+        sum(groups.billed_cost) as billed_cost, sum(groups.effective_cost) as effective_cost
+    from matched
+    inner join groups on matched.billing_month = groups.billing_month and matched.group_number = groups.group_number
+    inner join splits on matched.split_number = splits.split_number and splits.of_conditions > 0
+    left join taken on groups.billing_month = taken.billing_month and groups.group_number = taken.group_number
+    where matched.part = 'of' and matched.is_met = 1
+        and (taken.first_split is null or taken.first_split > splits.split_number)
+    group by groups.billing_month, splits.split_number, case when splits.is_daily then groups.charge_date end,
+        groups.billing_currency,
+        case when splits.recipient_dimension = 'team' then groups.team else groups.project end
 ),
 names_given as (
     select distinct named.split_number, named.recipient
@@ -49,13 +78,11 @@ select
     -- Project or team, whichever the split gives to
     eligible.recipient,
     -- Billed cost of what the split measures
-    sum(case when eligible.of_conditions = 0 or matched.is_met = 1 then eligible.billed_cost else 0 end) as billed_cost,
+    eligible.billed_cost + coalesce(measured.billed_cost, 0) as billed_cost,
     -- Effective cost of what the split measures
-    sum(case when eligible.of_conditions = 0 or matched.is_met = 1 then eligible.effective_cost else 0 end)
-        as effective_cost
+    eligible.effective_cost + coalesce(measured.effective_cost, 0) as effective_cost
 from eligible
-left join matched
-    on eligible.billing_month = matched.billing_month and eligible.split_number = matched.split_number
-    and matched.part = 'of' and eligible.group_number = matched.group_number
-group by eligible.billing_month, eligible.split_number, eligible.charge_date, eligible.billing_currency,
-    eligible.recipient
+left join measured
+    on eligible.billing_month = measured.billing_month and eligible.split_number = measured.split_number
+    and eligible.charge_date is not distinct from measured.charge_date
+    and eligible.billing_currency = measured.billing_currency and eligible.recipient = measured.recipient

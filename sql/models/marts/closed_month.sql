@@ -56,5 +56,5 @@ inner join closed_months on figures.billing_month = closed_months.billing_month
 group by
     figures.billing_month, figures.source, figures.kind, figures.provider, figures.billing_account_id,
     figures.invoice_id, figures.project, figures.team, figures.cost_centre, figures.gl_account,
-    figures.service_name, figures.service_category, figures.charge_category, figures.billing_currency, closed_months.is_estimate,
-    closed_months.closed_at
+    figures.service_name, figures.service_category, figures.charge_category, figures.billing_currency,
+    closed_months.is_estimate, closed_months.closed_at
