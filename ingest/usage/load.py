@@ -23,7 +23,7 @@ from ingest.explain import explained
 from ingest.listing import list_files
 from ingest.usage.capacity import ENDINGS, read_capacity
 from ingest.usage.kept import HIDDEN
-from ingest.usage.kubernetes import read_kubernetes
+from ingest.usage.kubernetes import give_way_to_pods, read_kubernetes
 from ingest.usage.mlflow import read_mlflow, store_of
 from ingest.usage.nodes import nodes_of
 from ingest.usage.runs_files import read_runs_file
@@ -216,6 +216,8 @@ def _write_runs(work: _Loading, read: _Fresh) -> int:
     warehouse, name = work.warehouse, work.source.name
     warehouse.execute("set variable source_name = ?", [name])
     warehouse.execute(f"create or replace temporary table told as {_told(warehouse, read)}")
+    if work.source.kind == "kubernetes":
+        give_way_to_pods(warehouse)
     same = " and ".join(f"held.{name} is not distinct from told.{name}" for name in _quoted_columns())
     warehouse.execute(
         "create or replace temporary table changed as select told.* from told"
