@@ -46,7 +46,7 @@ READERS: Mapping[RunSourceKind, tuple[Reader, tuple[str, ...]]] = {
 }
 """What reads a file of each kind of source, and how names of such files end; any name where nothing is said."""
 _CODE = (
-    "capacity.py", "gpus.py", "kubernetes.py", "load.py", "mlflow.py", "nodes.py", "runs_files.py",
+    "capacity.py", "csv_file.py", "gpus.py", "kubernetes.py", "load.py", "mlflow.py", "nodes.py", "runs_files.py",
     "slices.py", "slurm.py", "tables.py",
 )  # fmt: skip
 _ROWS_PER_INSERT = 5000
@@ -255,11 +255,11 @@ def _told(warehouse: Warehouse, read: _Fresh) -> str:
             value = f"case when {hidden} is null then {value} else private_hash({value}) end"
         if column.name == "source":
             value = "getvariable('source_name')"
-        if column.name == "attempt_id":
-            value = "concat_ws('/', cluster, run_id, coalesce(started_at::varchar, 'not started'))"
         columns.append(f"cast({value} as {column.type}) as {quoted(column.name)}")
     return (
-        f"select {', '.join(columns)} from temp.{read.name}"
+        "select * exclude (row_number) replace ("
+        "concat_ws('/', cluster, run_id, coalesce(started_at::varchar, 'not started')) as attempt_id)"
+        f" from (select row_number, {', '.join(columns)} from temp.{read.name})"
         " qualify row_number() over (partition by cluster, run_id, started_at"
         " order by (ended_at is not null) desc, row_number desc) = 1"
     )
@@ -312,7 +312,7 @@ def _record(work: _Loading, read: _Fresh, changed: int) -> None:
     warehouse, name, file = work.warehouse, work.source.name, read.file.name
     odd = 0
     if read.incoming.table is RUN:
-        odd = int(str(warehouse.value(f"select count(*) from temp.{read.name} where ended_at < started_at")))
+        odd = int(str(warehouse.value("select count(*) from told where ended_at < started_at")))
     warehouse.execute(
         f"update {USAGE_LOAD.full_name} set is_current = false where source = ? and file = ?", [name, file]
     )
