@@ -79,7 +79,8 @@ def test_a_bad_file_ends_the_night_with_its_code_and_what_was_loaded_stays(folde
     bad = folder / "sacct" / "b.log"
     bad.write_text(f"{HEADER}\n8|c1\n", encoding="utf-8")
     assert run(folder, "nightly") == Exit.REFUSED
-    bad.write_bytes(b"")
+    bad.unlink()
+    (folder / "sacct" / "b.gz").write_bytes(b"no archive")
     assert run(folder, "nightly") == Exit.SOURCE
     assert published(folder, RUNS) == [("hpc", "1", "completed")]
 
