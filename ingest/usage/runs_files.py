@@ -17,7 +17,7 @@ from sql.warehouse import Warehouse
 
 _OURS = {"source", "attempt_id", "state_raw", "gpu_shards", "file"}
 _HOURS = (Column("gpu_hours", "DECIMAL(38,9)", ""), Column("cpu_hours", "DECIMAL(38,9)", ""))
-"""May stand in place of the same in seconds."""
+"""May stand in place of the same in seconds, and go before it."""
 
 
 def read_runs_file(warehouse: Warehouse, file: DeliveredFile, source: RunSource) -> Incoming:
@@ -48,12 +48,17 @@ def _read_totals(warehouse: Warehouse, file: DeliveredFile, names: Sequence[str]
         )
     refuse_bad_values(warehouse, file, [*_known(RUN_TOTAL, names), *hours], "state")
     others = {"cluster": cluster_of(names), "state": state_of()}
-    others |= {column.name.replace("hours", "seconds"): f"{value_of(column)} * 3600" for column in hours}
-    return _incoming(warehouse, RUN_TOTAL, names, others)
+    seconds = {column.name: value_of(column) for column in RUN_TOTAL.columns if column.name in names}
+    for column in hours:
+        name = column.name.replace("hours", "seconds")
+        others[name] = f"coalesce({value_of(column)} * 3600, {seconds.get(name, 'null')})"
+    return _incoming(warehouse, RUN_TOTAL, names, others, also=[column.name for column in hours])
 
 
-def _incoming(warehouse: Warehouse, table: Table, names: Sequence[str], others: dict[str, str]) -> Incoming:
-    """Make `incoming` of `given`."""
+def _incoming(
+    warehouse: Warehouse, table: Table, names: Sequence[str], others: dict[str, str], also: Sequence[str] = ()
+) -> Incoming:
+    """Make `incoming` of `given`; what is in `also` is read under other names."""
     read = [name for name in names if name not in _OURS]
     warehouse.execute(
         f"create or replace temporary table incoming as select line as row_number, {selected(table, read, others)}"
@@ -61,7 +66,7 @@ def _incoming(warehouse: Warehouse, table: Table, names: Sequence[str], others: 
     )
     rows = int(str(warehouse.value("select count(*) from given")))
     warehouse.execute("drop table given")
-    known = {*others, *(column.name for column in table.columns)} - _OURS
+    known = {*others, *also, *(column.name for column in table.columns)} - _OURS
     return Incoming(table=table, rows_read=rows, passed_over=tuple(name for name in names if name not in known))
 
 

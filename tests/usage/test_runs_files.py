@@ -85,6 +85,22 @@ def test_sums_replace_those_that_the_file_gave_before(loading: Loading) -> None:
     ]
 
 
+def test_hours_go_before_seconds_and_nothing_that_is_read_is_passed_over(loading: Loading) -> None:
+    loading.write(
+        "state,gpu_hours,gpu_seconds,cpu_seconds,cpu_hours,colour",
+        "failed,1,7200,60,,red",
+        "completed,,7200,,0.5,blue",
+        name="sums.csv",
+    )
+    report = loading.load(loading.source("runs-files"))
+
+    assert report.loaded[0].passed_over == ("colour",)
+    assert loading.rows("state, gpu_seconds, cpu_seconds", "usage.run_total") == [
+        ("completed", 7200, 1800),
+        ("failed", 3600, 60),
+    ]
+
+
 def test_a_run_without_a_count_of_accelerators_is_unknown_and_one_with_none_is_none(loading: Loading) -> None:
     loading.write(
         "run_id,state,started_at,ended_at,gpu_count",
