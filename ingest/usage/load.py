@@ -7,6 +7,7 @@ that is as it was is not read again. One that cannot be read leaves what it gave
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,8 +31,8 @@ from ingest.usage.runs_files import read_runs_file
 from ingest.usage.slurm import read_slurm
 from ingest.usage.source import Incoming, RunSource, RunSourceKind
 from ingest.usage.tables import READABLE
-from sql.contract import RUN, RUN_NODE, USAGE_LOAD, Table
-from sql.usage import mark_usage
+from sql.contract import RUN, RUN_NODE, RUN_TOTAL, USAGE_LOAD, Table
+from sql.usage import mark_usage, unknown_words
 from sql.warehouse import Warehouse, quoted
 
 Progress = Callable[[str], None]
@@ -74,6 +75,8 @@ class UsageReport:
     problems: list[IngestError] = field(default_factory=list)
     without_data: list[str] = field(default_factory=list)
     """Sources that have no file yet."""
+    unknown_states: dict[str, Counter[str]] = field(default_factory=dict)
+    """Source -> words for states that are none that is known -> rows loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +194,7 @@ def _write(work: _Loading, fresh: Sequence[_Fresh]) -> None:
             is_run = read.incoming.table is RUN
             changed = _write_runs(work, read) if is_run else _write_rows_of_file(work, read)
             _record(work, read, changed)
+            _count_unknown_states(work, read)
             work.report.loaded.append(
                 LoadedFile(
                     source=work.source.name,
@@ -305,6 +309,16 @@ def _write_rows_of_file(work: _Loading, read: _Fresh) -> int:
         f"insert into {table.full_name} by name select ? as source, ? as file, {columns} from temp.{read.name}", place
     )
     return read.incoming.rows_read
+
+
+def _count_unknown_states(work: _Loading, read: _Fresh) -> None:
+    """Count the words for states that nothing is known of, for the report."""
+    if read.incoming.table not in (RUN, RUN_TOTAL):
+        return
+    table = "told" if read.incoming.table is RUN else f"temp.{read.name}"
+    words = unknown_words(work.warehouse, f"(select '' as source, state, state_raw from {table})")
+    for _, word, rows in words:
+        work.report.unknown_states.setdefault(work.source.name, Counter())[word] += rows
 
 
 def _record(work: _Loading, read: _Fresh, changed: int) -> None:

@@ -47,7 +47,7 @@ def _read_totals(warehouse: Warehouse, file: DeliveredFile, names: Sequence[str]
             hint="docs/runs.md says which columns are read",
         )
     refuse_bad_values(warehouse, file, [*_known(RUN_TOTAL, names), *hours], "state")
-    others = {"cluster": cluster_of(names), "state": state_of()}
+    others = {"cluster": cluster_of(names), "state": state_of(), "state_raw": "state"}
     seconds = {column.name: value_of(column) for column in RUN_TOTAL.columns if column.name in names}
     for column in hours:
         name = column.name.replace("hours", "seconds")

@@ -101,6 +101,18 @@ def test_hours_go_before_seconds_and_nothing_that_is_read_is_passed_over(loading
     ]
 
 
+def test_states_that_are_no_known_words_are_counted_for_each_source(loading: Loading) -> None:
+    loading.write("run_id,state", "a,mystery", "b,Unknown", "c,done", name="runs.csv")
+    loading.write("state,run_count", "mystery,4", "odd,2", name="sums.csv")
+    report = loading.load(loading.source("runs-files"), loading.source("runs-files", name="again"))
+
+    assert report.unknown_states == {"hpc": {"mystery": 2, "odd": 1}, "again": {"mystery": 2, "odd": 1}}
+    assert loading.rows("state, state_raw", "usage.run_total where source = 'hpc'") == [
+        ("unknown", "mystery"),
+        ("unknown", "odd"),
+    ]
+
+
 def test_a_run_without_a_count_of_accelerators_is_unknown_and_one_with_none_is_none(loading: Loading) -> None:
     loading.write(
         "run_id,state,started_at,ended_at,gpu_count",
