@@ -67,9 +67,10 @@ def line_of_record(file: DeliveredFile, number: int, *, is_blank_counted: bool) 
 def csv_explained(error: duckdb.Error, file: DeliveredFile) -> IngestError:
     """Return the error for what DuckDB said; it counts a record with line breaks in quotes as one line."""
     text = str(error)
-    if _MIXED_ENDS in text:
+    odd = _odd_end(file) if _MIXED_ENDS in text else None
+    if odd is not None:
         return LoadRefused(
-            f"line {_odd_end(file)} ends with another line break than the first",
+            f"line {odd} ends with another line break than the first",
             file=file.name,
             hint="write every line break alike; the last good version stays loaded",
         )
@@ -80,12 +81,12 @@ def csv_explained(error: duckdb.Error, file: DeliveredFile) -> IngestError:
     return explained(type(error)(_ERROR_LINE.sub(str(line), text)), file.name)
 
 
-def _odd_end(file: DeliveredFile) -> int:
-    """Return the first line whose line break is another than that of the first."""
+def _odd_end(file: DeliveredFile) -> int | None:
+    """Return the first line whose line break is another than that of the first, or None."""
     with _opened(file) as stream:
         ends = (line[len(line.rstrip("\r\n")) :] for line in stream)
-        first = next(ends)
-        return next(number for number, end in zip(count(2), ends, strict=False) if end != first)
+        first = next(ends, "")
+        return next((number for number, end in zip(count(2), ends, strict=False) if end and end != first), None)
 
 
 def _is_gzip(file: DeliveredFile) -> bool:
