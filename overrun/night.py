@@ -40,6 +40,7 @@ from overrun.invoice_checks import check_rows
 from overrun.invoices import entered_invoices, invoice_rows
 from overrun.rate_file import WrittenRate
 from overrun.settings_tables import Finality, Organisation, settings_rows
+from overrun.status_runs import counted_words
 from overrun.status_splits import read_unshared
 from overrun.waste_dismissals import dismissal_rows
 from sql.contract import ACCOUNT, ACCOUNT_TAG, PROJECT
@@ -232,6 +233,8 @@ def _load_runs(night: Run, warehouse: Warehouse) -> None:
             structlog.get_logger().warning(
                 "columns_not_read", source=file.source, file=file.file, columns=", ".join(file.passed_over)
             )
+    for source, words in night.report.usage.unknown_states.items():
+        structlog.get_logger().warning("states_unknown", source=source, words=counted_words(words.most_common()))
 
 
 def _refresh_prices(night: Run, warehouse: Warehouse) -> None:

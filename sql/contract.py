@@ -1019,6 +1019,7 @@ RUN_TOTAL = _usage(
     Column("project", "VARCHAR", "Project, where the source says so"),
     Column("team", "VARCHAR", "Team, where the source says so"),
     Column("state", "VARCHAR", "How they ended, as in usage.run"),
+    Column("state_raw", "VARCHAR", "The same in the source's own words"),
     Column("run_count", "BIGINT", "Runs; null where unknown"),
     Column("gpu_seconds", "DECIMAL(38,9)", "Seconds times accelerators; null where unknown"),
     Column("cpu_seconds", "DECIMAL(38,9)", "Seconds times processors; null where unknown"),

@@ -53,6 +53,19 @@ def usage_digest(hashes: UsageHashes, month: str | None) -> str:
     return digest_of(f"{key}:{hashes.get(key, '')}" for key in near)
 
 
+def unknown_words(warehouse: Warehouse, rows: str) -> list[tuple[str, str, int]]:
+    """Return (source, word, rows) of states that nothing is known of, the most frequent first.
+
+    `rows` is a relation with source, state and state_raw. A source that says "unknown" knows what it says.
+    """
+    found = warehouse.rows(
+        "select source, coalesce(nullif(trim(state_raw), ''), '(empty)') as word, count(*) as number"
+        f" from {rows} where state = 'unknown' and lower(trim(coalesce(state_raw, ''))) <> 'unknown'"
+        " group by all order by source, number desc, word"
+    )
+    return [(str(source), str(word), int(str(number))) for source, word, number in found]
+
+
 def mark_usage(warehouse: Warehouse, tables: Iterable[Table]) -> None:
     """Note what these tables hold now; part of the transaction that wrote them."""
     for table in tables:

@@ -16,7 +16,7 @@ from ingest.errors import LoadRefused, SourceUnreadable
 from ingest.explain import explained
 from ingest.usage.slices import slice_parts
 from ingest.usage.source import Incoming, RunSource
-from ingest.usage.tables import READABLE, read_table, refuse_bad_values, selected
+from ingest.usage.tables import READABLE, cluster_of, read_table, refuse_bad_values, selected
 from sql.contract import CAPACITY
 from sql.warehouse import Warehouse, literal
 
@@ -36,8 +36,7 @@ def read_capacity(warehouse: Warehouse, file: DeliveredFile, source: RunSource) 
         )
     known = [column for column in CAPACITY.columns if column.name in names and column.name not in _OURS]
     refuse_bad_values(warehouse, file, known, "node")
-    cluster = "getvariable('source_cluster')"
-    others = {"cluster": f"coalesce(nullif(trim(cluster), ''), {cluster})" if "cluster" in names else cluster}
+    others = {"cluster": cluster_of(names)}
     read = [name for name in names if name not in _OURS]
     warehouse.execute(
         f"create or replace temporary table incoming as select line as row_number, {selected(CAPACITY, read, others)}"

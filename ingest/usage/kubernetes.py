@@ -1,7 +1,7 @@
 """Jobs of Kubernetes and their pods: what `kubectl get jobs,pods -o json` writes.
 
-A pod of a Job is an attempt; a Job whose pods are gone is one as a whole, unless its pods were read before. Finished
-Jobs vanish, so that the file is to be written at least hourly.
+A pod of a Job is an attempt; a Job whose pods are gone is one as a whole, unless its pods are known of another file.
+Finished Jobs vanish, so that the file is to be written at least hourly.
 Source: Kubernetes documentation, Job v1, Pod v1, "Pod Lifecycle".
 """
 
@@ -28,7 +28,6 @@ def read_kubernetes(warehouse: Warehouse, file: DeliveredFile, source: RunSource
             hint="docs/runs.md has the command that writes it",
         )
     warehouse.execute("set variable source_cluster = ?", [source.cluster])
-    warehouse.execute("set variable source_name = ?", [source.name])
     text = files("sql").joinpath("models", "usage", "kubernetes.sql").read_text(encoding="utf-8")
     warehouse.execute(f"create or replace temporary table kube as {text}")
     slice_parts(warehouse, "from kube, unnest(kube.resources) as held(entry)", "held.entry.kind")
@@ -43,3 +42,25 @@ def read_kubernetes(warehouse: Warehouse, file: DeliveredFile, source: RunSource
     kept = int(str(warehouse.value("select count(*) from incoming")))
     warehouse.execute("drop table document; drop table kube; drop table sliced")
     return Incoming(table=RUN, rows_read=rows, rows_dropped=rows - kept)
+
+
+def give_way_to_pods(warehouse: Warehouse) -> None:
+    """Remove Jobs as a whole, told or held, whose pods began; of a Job with several parts whatever is no part.
+
+    Files may list a Job without its pods, and pods without their Job, in any order.
+    """
+    warehouse.execute(
+        "create or replace temporary table podded as with pods as ("
+        f" select cluster, run_id, sweep_id, node_count, started_at from {RUN.full_name}"
+        " where source = getvariable('source_name')"
+        " union all select cluster, run_id, sweep_id, node_count, started_at from told)"
+        " select distinct cluster, coalesce(sweep_id, run_id) as run_id, sweep_id is not null as has_parts from pods"
+        " where node_count is not null and started_at is not null"
+    )
+    for table in ("told", RUN.full_name):
+        warehouse.execute(
+            f"delete from {table} as whole where source = getvariable('source_name') and exists ("
+            "select 1 from podded where podded.cluster = whole.cluster and podded.run_id = whole.run_id"
+            " and (podded.has_parts or whole.node_count is null))"
+        )
+    warehouse.execute("drop table podded")

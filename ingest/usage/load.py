@@ -7,6 +7,7 @@ that is as it was is not read again. One that cannot be read leaves what it gave
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,15 +24,15 @@ from ingest.explain import explained
 from ingest.listing import list_files
 from ingest.usage.capacity import ENDINGS, read_capacity
 from ingest.usage.kept import HIDDEN
-from ingest.usage.kubernetes import read_kubernetes
+from ingest.usage.kubernetes import give_way_to_pods, read_kubernetes
 from ingest.usage.mlflow import read_mlflow, store_of
 from ingest.usage.nodes import nodes_of
 from ingest.usage.runs_files import read_runs_file
 from ingest.usage.slurm import read_slurm
 from ingest.usage.source import Incoming, RunSource, RunSourceKind
 from ingest.usage.tables import READABLE
-from sql.contract import RUN, RUN_NODE, USAGE_LOAD, Table
-from sql.usage import mark_usage
+from sql.contract import RUN, RUN_NODE, RUN_TOTAL, USAGE_LOAD, Table
+from sql.usage import mark_usage, unknown_words
 from sql.warehouse import Warehouse, quoted
 
 Progress = Callable[[str], None]
@@ -46,7 +47,7 @@ READERS: Mapping[RunSourceKind, tuple[Reader, tuple[str, ...]]] = {
 }
 """What reads a file of each kind of source, and how names of such files end; any name where nothing is said."""
 _CODE = (
-    "capacity.py", "gpus.py", "kubernetes.py", "load.py", "mlflow.py", "nodes.py", "runs_files.py",
+    "capacity.py", "csv_file.py", "gpus.py", "kubernetes.py", "load.py", "mlflow.py", "nodes.py", "runs_files.py",
     "slices.py", "slurm.py", "tables.py",
 )  # fmt: skip
 _ROWS_PER_INSERT = 5000
@@ -74,6 +75,8 @@ class UsageReport:
     problems: list[IngestError] = field(default_factory=list)
     without_data: list[str] = field(default_factory=list)
     """Sources that have no file yet."""
+    unknown_states: dict[str, Counter[str]] = field(default_factory=dict)
+    """Source -> words for states that are none that is known -> rows loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +194,7 @@ def _write(work: _Loading, fresh: Sequence[_Fresh]) -> None:
             is_run = read.incoming.table is RUN
             changed = _write_runs(work, read) if is_run else _write_rows_of_file(work, read)
             _record(work, read, changed)
+            _count_unknown_states(work, read)
             work.report.loaded.append(
                 LoadedFile(
                     source=work.source.name,
@@ -216,6 +220,8 @@ def _write_runs(work: _Loading, read: _Fresh) -> int:
     warehouse, name = work.warehouse, work.source.name
     warehouse.execute("set variable source_name = ?", [name])
     warehouse.execute(f"create or replace temporary table told as {_told(warehouse, read)}")
+    if work.source.kind == "kubernetes":
+        give_way_to_pods(warehouse)
     same = " and ".join(f"held.{name} is not distinct from told.{name}" for name in _quoted_columns())
     warehouse.execute(
         "create or replace temporary table changed as select told.* from told"
@@ -253,11 +259,11 @@ def _told(warehouse: Warehouse, read: _Fresh) -> str:
             value = f"case when {hidden} is null then {value} else private_hash({value}) end"
         if column.name == "source":
             value = "getvariable('source_name')"
-        if column.name == "attempt_id":
-            value = "concat_ws('/', cluster, run_id, coalesce(started_at::varchar, 'not started'))"
         columns.append(f"cast({value} as {column.type}) as {quoted(column.name)}")
     return (
-        f"select {', '.join(columns)} from temp.{read.name}"
+        "select * exclude (row_number) replace ("
+        "concat_ws('/', cluster, run_id, coalesce(started_at::varchar, 'not started')) as attempt_id)"
+        f" from (select row_number, {', '.join(columns)} from temp.{read.name})"
         " qualify row_number() over (partition by cluster, run_id, started_at"
         " order by (ended_at is not null) desc, row_number desc) = 1"
     )
@@ -305,12 +311,22 @@ def _write_rows_of_file(work: _Loading, read: _Fresh) -> int:
     return read.incoming.rows_read
 
 
+def _count_unknown_states(work: _Loading, read: _Fresh) -> None:
+    """Count the words for states that nothing is known of, for the report."""
+    if read.incoming.table not in (RUN, RUN_TOTAL):
+        return
+    table = "told" if read.incoming.table is RUN else f"temp.{read.name}"
+    words = unknown_words(work.warehouse, f"(select '' as source, state, state_raw from {table})")
+    for _, word, rows in words:
+        work.report.unknown_states.setdefault(work.source.name, Counter())[word] += rows
+
+
 def _record(work: _Loading, read: _Fresh, changed: int) -> None:
     """Write the ledger row of a file."""
     warehouse, name, file = work.warehouse, work.source.name, read.file.name
     odd = 0
     if read.incoming.table is RUN:
-        odd = int(str(warehouse.value(f"select count(*) from temp.{read.name} where ended_at < started_at")))
+        odd = int(str(warehouse.value("select count(*) from told where ended_at < started_at")))
     warehouse.execute(
         f"update {USAGE_LOAD.full_name} set is_current = false where source = ? and file = ?", [name, file]
     )

@@ -11,25 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ingest.delivery import DeliveredFile
 from ingest.errors import LoadRefused, SourceUnreadable
+from ingest.usage.slices import counted_gpus
 from ingest.usage.source import Incoming, RunSource
-from ingest.usage.tables import refuse_bad_values, selected
+from ingest.usage.tables import Wording, cluster_of, kind_of, refuse_bad_values, selected, state_of
 from sql.contract import RUN
 from sql.state import read_foreign
 from sql.warehouse import Warehouse, quoted
 
-_STATES = {
-    "RUNNING": "running",
-    "SCHEDULED": "pending",
-    "FINISHED": "completed",
-    "FAILED": "failed",
-    "KILLED": "cancelled",
-}
 _NUMBERS = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 """What the file store writes for a status."""
 _TAGS = {
@@ -39,8 +33,10 @@ _TAGS = {
 _OWN = "overrun."
 _LINE = re.compile(r"^(\w+): ?(.*)$", re.MULTILINE)
 _ROWS_PER_INSERT = 5000
-_OURS = {"source", "attempt_id", "state", "state_raw", "gpu_shards"}
-_FILLED = (*(column.name for column in RUN.columns if column.name not in _OURS), "state")
+_OURS = {"source", "attempt_id", "state_raw", "gpu_shards"}
+_ALWAYS = {"run_id", "state"}
+_FILLED = tuple(column.name for column in RUN.columns if column.name not in _OURS)
+_TAGGED = Wording(row="'run ' || run_id", prefix=_OWN)
 
 Told = dict[str, str]
 """One run: columns of usage.run as text."""
@@ -59,10 +55,26 @@ def store_of(location: Path) -> DeliveredFile:
 
 def read_mlflow(warehouse: Warehouse, file: DeliveredFile, source: RunSource) -> Incoming:
     """Read a store to `incoming`; raises SourceUnreadable for what is none, LoadRefused for a value that is none."""
+    warehouse.execute("set variable source_cluster = ?", [source.cluster])
     runs = list(_of_folder(file.path) if file.path.is_dir() else _of_database(file))
-    for run in runs:
-        run["cluster"] = source.cluster
-    columns = [name for name in _FILLED if name == "run_id" or any(run.get(name) for run in runs)]
+    told = {name for run in runs for name in run}
+    columns = [name for name in _FILLED if name in told | _ALWAYS]
+    _make_given(warehouse, runs, columns)
+    known = [column for column in RUN.columns if column.name in columns]
+    refuse_bad_values(warehouse, file, known, "run_id", _TAGGED)
+    others = {"cluster": cluster_of(columns), "state": state_of(), "state_raw": "state", "kind": kind_of(columns)}
+    others |= counted_gpus(warehouse, columns)
+    warehouse.execute(
+        f"create or replace temporary table incoming as select line as row_number, {selected(RUN, columns, others)}"
+        " from given"
+    )
+    warehouse.execute("drop table given")
+    passed_over = tuple(f"{_OWN}{name}" for name in sorted(told.difference(_FILLED)))
+    return Incoming(table=RUN, rows_read=len(runs), passed_over=passed_over)
+
+
+def _make_given(warehouse: Warehouse, runs: Sequence[Told], columns: Sequence[str]) -> None:
+    """Write runs as text to the temporary table `given`."""
     declared = ", ".join(f"{quoted(name)} varchar" for name in columns)
     warehouse.execute(f"create or replace temporary table given (line bigint, {declared})")
     for start in range(0, len(runs), _ROWS_PER_INSERT):
@@ -71,20 +83,6 @@ def read_mlflow(warehouse: Warehouse, file: DeliveredFile, source: RunSource) ->
             f"insert into given select unnest(?::bigint[]), {', '.join('unnest(?::varchar[])' for _ in columns)}",
             [list(range(start + 1, start + 1 + len(chunk))), *([run.get(name) for run in chunk] for name in columns)],
         )
-    known = [column for column in RUN.columns if column.name in columns and column.name != "state"]
-    refuse_bad_values(warehouse, file, known, "run_id")
-    words = " ".join(f"when state = '{word}' then '{state}'" for word, state in _STATES.items())
-    others = {"state": f"case {words} else 'unknown' end", "state_raw": "state"} if "state" in columns else {}
-    if "kind" not in columns:
-        others["kind"] = "'batch'"
-    others["cluster"] = "getvariable('source_cluster')"
-    warehouse.execute("set variable source_cluster = ?", [source.cluster])
-    warehouse.execute(
-        f"create or replace temporary table incoming as select line as row_number, {selected(RUN, columns, others)}"
-        " from given"
-    )
-    warehouse.execute("drop table given")
-    return Incoming(table=RUN, rows_read=len(runs))
 
 
 def _of_folder(store: Path) -> Iterator[Told]:
@@ -104,7 +102,7 @@ def _of_folder(store: Path) -> Iterator[Told]:
         if experiment not in names:
             names[experiment] = _meta(experiment / "meta.yaml").get("name", experiment.name)
         status = _NUMBERS.get(meta.get("status", ""), meta.get("status", ""))
-        tags = {tag.name: tag.read_text(encoding="utf-8").strip() for tag in sorted(path.parent.glob("tags/*"))}
+        tags = _tags(path.parent / "tags", run_id)
         last = _last_metric(path.parent) if status == "RUNNING" else None
         yield _told(run_id, names[experiment], status, meta, tags, last)
 
@@ -115,6 +113,18 @@ def _meta(path: Path) -> Told:
         return {}
     entries = _LINE.findall(path.read_text(encoding="utf-8"))
     return {key: value.strip().strip("'\"") for key, value in entries if value.strip() not in {"null", "''", ""}}
+
+
+def _tags(folder: Path, run_id: str) -> Told:
+    """Return the tags of a run; a key with a slash is a file in a folder."""
+    tags: Told = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        key = path.relative_to(folder).as_posix()
+        try:
+            tags[key] = path.read_text(encoding="utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise LoadRefused(f"run {run_id} {key} is no text in UTF-8") from error
+    return tags
 
 
 def _last_metric(run: Path) -> int | None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ingest.usage.gpus import part_of_profile
+from ingest.usage.tables import value_of
+from sql.contract import RUN
 from sql.warehouse import Warehouse
 
 
@@ -14,3 +18,16 @@ def slice_parts(warehouse: Warehouse, origin: str, kind: str) -> None:
         " unnest(?::decimal(20,18)[]) as part",
         [kinds, [part_of_profile(name) for name in kinds]],
     )
+
+
+def counted_gpus(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
+    """Return the expression for the count of accelerators in `given`, where the kind of some is a slice of one."""
+    if not {"gpu_count", "accelerator"} <= set(names):
+        return {}
+    slice_parts(warehouse, "from given", "accelerator")
+    count = value_of(next(column for column in RUN.columns if column.name == "gpu_count"))
+    part = "(select part from sliced where name = given.accelerator)"
+    return {
+        "gpu_count": f"case when nullif(trim(accelerator), '') is null then {count}"
+        f" else cast(round({count} * {part}, 9) as decimal(18, 9)) end"
+    }

@@ -1,8 +1,8 @@
 """Runs of Slurm: what `sacct --parsable2` writes, with or without a header.
 
-Without one the columns are those of XDMoD's collector, job name last, so that a name may hold the delimiter. A row is
-an allocation: steps are left out, and each attempt of a requeued job is a row of its own. Instants are taken as UTC
-(`TZ=UTC sacct ...`).
+Without one the columns are those of XDMoD's collector, job name last, so that a name may hold the delimiter; a day
+without jobs is then an empty file. A row is an allocation: steps are left out, and each attempt of a requeued job is a
+row of its own. Instants are taken as UTC (`TZ=UTC sacct ...`).
 
 Source: Slurm documentation, sacct, "Job accounting fields", "Job state codes".
 """
@@ -56,8 +56,6 @@ def read_slurm(warehouse: Warehouse, file: DeliveredFile, source: RunSource) -> 
 
 def _columns_of(file: DeliveredFile) -> tuple[list[str], bool]:
     """Return the columns of a file, and whether its first line names them."""
-    if file.size == 0:
-        raise SourceUnreadable("the file is empty (0 bytes)", file=file.name, hint="a day without jobs has a header")
     opener = gzip.open if file.name.endswith(".gz") else Path.open
     try:
         with opener(file.path, "rb") as stream:

@@ -74,12 +74,33 @@ def test_a_night_of_runs_alone_is_a_night_and_the_second_changes_nothing(
     assert (source["source"], source["kind"], source["files"], source["attempts"]) == ("hpc", "slurm", 1, 1)
 
 
+def test_words_for_states_that_nobody_knows_are_told_and_stay_unknown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = ["SOMETHING_NEW", "SOMETHING_NEW", "OTHER by 5", "", "UNKNOWN", "COMPLETED"]
+    rows = [job(str(number), State=state) for number, state in enumerate(states)]
+    (folder / "sacct" / "a.log").write_text("\n".join([HEADER, *rows]) + "\n", encoding="utf-8")
+    assert run(folder, "nightly") == Exit.DONE
+    words = "SOMETHING_NEW 2, (empty) 1, OTHER by 5 1"
+    [warning] = [line for line in capsys.readouterr().err.splitlines() if "states_unknown" in line]
+    assert "hpc" in warning
+    assert words in warning
+
+    assert run(folder, "status") == Exit.DONE
+    assert f"4 rows of unknown state ({words})" in capsys.readouterr().out
+    assert run(folder, "status", "--json") == Exit.DONE
+    [source] = json.loads(capsys.readouterr().out)["run_sources"]
+    assert source["unknown_states"] == {"SOMETHING_NEW": 2, "(empty)": 1, "OTHER by 5": 1}
+    assert published(folder, "select count(*) from usage.run where state = 'unknown'") == [(5,)]
+
+
 def test_a_bad_file_ends_the_night_with_its_code_and_what_was_loaded_stays(folder: Path) -> None:
     assert run(folder, "nightly") == Exit.DONE
     bad = folder / "sacct" / "b.log"
     bad.write_text(f"{HEADER}\n8|c1\n", encoding="utf-8")
     assert run(folder, "nightly") == Exit.REFUSED
-    bad.write_bytes(b"")
+    bad.unlink()
+    (folder / "sacct" / "b.gz").write_bytes(b"no archive")
     assert run(folder, "nightly") == Exit.SOURCE
     assert published(folder, RUNS) == [("hpc", "1", "completed")]
 

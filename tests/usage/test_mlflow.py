@@ -20,6 +20,20 @@ RUNS = [
 ]
 
 
+def tag(store: Path, run_name: str, key: str, value: str) -> str:
+    """Set a tag of a run; return the id of the run."""
+    folder = next(path.parent for path in store.glob("*/*/tags/mlflow.runName") if path.read_text("utf-8") == run_name)
+    path = folder / key
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(value, encoding="utf-8")
+    return folder.parent.name
+
+
+@pytest.fixture
+def store(loading: Loading) -> Path:
+    return Path(shutil.copytree(STORES / "mlruns", loading.folder / "mlruns"))
+
+
 @pytest.mark.parametrize("store", ["mlruns", "mlflow.db"])
 def test_a_store_is_read_and_a_killed_run_is_stale(loading: Loading, store: str) -> None:
     place = loading.folder / store
@@ -74,3 +88,60 @@ def test_a_broken_value_is_named(loading: Loading) -> None:
     problem = loading.refusal(loading.source("mlflow", location=place))
     assert isinstance(problem, LoadRefused)
     assert "gpu_count cannot be read: two" in str(problem)
+
+
+def test_a_kind_that_one_run_says_leaves_the_others_batch_runs(loading: Loading, store: Path) -> None:
+    tag(store, "done", "overrun.kind", "Notebook")
+    loading.load(loading.source("mlflow", location=store))
+    loading.build()
+
+    assert loading.rows("run_name, kind") == [("broken", "batch"), ("done", "notebook"), ("killed", "batch")]
+
+
+def test_a_run_may_name_its_cluster_and_others_are_of_that_of_the_source(loading: Loading, store: Path) -> None:
+    tag(store, "done", "overrun.cluster", "west")
+    loading.load(loading.source("mlflow", location=store, cluster="lab"))
+
+    assert loading.rows("run_name, cluster") == [("broken", "lab"), ("done", "west"), ("killed", "lab")]
+
+
+def test_tags_that_are_no_columns_are_passed_over(loading: Loading, store: Path) -> None:
+    tag(store, "done", "overrun.gpu_cuont", "2")
+    tag(store, "broken", "overrun.state_raw", "x")
+    tag(store, "broken", "owner/mail", "x")
+    report = loading.load(loading.source("mlflow", location=store))
+
+    assert report.loaded[0].passed_over == ("overrun.gpu_cuont", "overrun.state_raw")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("overrun.gpu_count", "abc", "overrun.gpu_count cannot be read: abc"),
+        ("overrun.kind", "Interactiv", "overrun.kind is none of batch, array_task,"),
+        ("overrun.cpu_count", "-1", "overrun.cpu_count must not be negative: -1"),
+    ],
+)
+def test_a_tag_that_cannot_be_read_is_named_with_its_run(
+    loading: Loading, store: Path, key: str, value: str, words: str
+) -> None:
+    run_id = tag(store, "done", key, value)
+    problem = loading.refusal(loading.source("mlflow", location=store))
+
+    assert isinstance(problem, LoadRefused)
+    assert f"run {run_id} {words}" in str(problem)
+
+
+def test_a_tag_that_is_no_text_is_named_with_its_run(loading: Loading, store: Path) -> None:
+    run_id = tag(store, "done", "note", "")
+    next(store.glob(f"*/{run_id}/tags/note")).write_bytes(b"\xff\xfe\xfa")
+
+    assert f"run {run_id} note is no text in UTF-8" in str(loading.refusal(loading.source("mlflow", location=store)))
+
+
+def test_slices_are_parts_of_an_accelerator(loading: Loading, store: Path) -> None:
+    tag(store, "done", "overrun.gpu_count", "7")
+    tag(store, "done", "overrun.accelerator", "a100_1g.5gb")
+    loading.load(loading.source("mlflow", location=store))
+
+    assert loading.rows("gpu_count", "usage.run where run_name = 'done'") == [(1,)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import datetime
 from decimal import Decimal
 
 import pytest
 
-from ingest.errors import LoadRefused
+from ingest.errors import LoadRefused, SourceUnreadable
 from tests.usage.loading import Loading
 
 COLUMNS = (
@@ -29,6 +30,14 @@ def test_columns_bear_the_names_of_the_table_and_others_are_passed_over(loading:
         ("lab", "a", "completed", "Succeeded", datetime(2026, 10, 5, 8), Decimal("0.25"), 1e12, True, "batch"),  # noqa: DTZ001
         ("lab", "b", "cancelled", "killed", datetime(2026, 10, 5, 8), 1, None, None, "batch"),  # noqa: DTZ001
     ]
+
+
+def test_a_run_whose_times_nobody_knows_is_a_run(loading: Loading) -> None:
+    loading.write("run_id,state", "a,failed", name="runs.csv")
+    loading.load(loading.source("runs-files"))
+    loading.build()
+
+    assert loading.rows("run_id, attempt, state, end_known_by", "marts.run_costs") == [("a", 1, "failed", None)]
 
 
 def test_parquet_is_read_alike(loading: Loading) -> None:
@@ -76,6 +85,34 @@ def test_sums_replace_those_that_the_file_gave_before(loading: Loading) -> None:
     ]
 
 
+def test_hours_go_before_seconds_and_nothing_that_is_read_is_passed_over(loading: Loading) -> None:
+    loading.write(
+        "state,gpu_hours,gpu_seconds,cpu_seconds,cpu_hours,colour",
+        "failed,1,7200,60,,red",
+        "completed,,7200,,0.5,blue",
+        name="sums.csv",
+    )
+    report = loading.load(loading.source("runs-files"))
+
+    assert report.loaded[0].passed_over == ("colour",)
+    assert loading.rows("state, gpu_seconds, cpu_seconds", "usage.run_total") == [
+        ("completed", 7200, 1800),
+        ("failed", 3600, 60),
+    ]
+
+
+def test_states_that_are_no_known_words_are_counted_for_each_source(loading: Loading) -> None:
+    loading.write("run_id,state", "a,mystery", "b,Unknown", "c,done", name="runs.csv")
+    loading.write("state,run_count", "mystery,4", "odd,2", name="sums.csv")
+    report = loading.load(loading.source("runs-files"), loading.source("runs-files", name="again"))
+
+    assert report.unknown_states == {"hpc": {"mystery": 2, "odd": 1}, "again": {"mystery": 2, "odd": 1}}
+    assert loading.rows("state, state_raw", "usage.run_total where source = 'hpc'") == [
+        ("unknown", "mystery"),
+        ("unknown", "odd"),
+    ]
+
+
 def test_a_run_without_a_count_of_accelerators_is_unknown_and_one_with_none_is_none(loading: Loading) -> None:
     loading.write(
         "run_id,state,started_at,ended_at,gpu_count",
@@ -90,3 +127,76 @@ def test_a_run_without_a_count_of_accelerators_is_unknown_and_one_with_none_is_n
         ("a", None, "none", None),
         ("b", 0, "none", None),
     ]
+
+
+def test_a_row_that_begins_with_a_hash_is_a_row(loading: Loading) -> None:
+    loading.write("run_id,state,line", "#1,failed,a", "2,failed,b", "#3,failed,c", name="runs.csv")
+    report = loading.load(loading.source("runs-files"))
+
+    assert loading.rows("run_id") == [("#1",), ("#3",), ("2",)]
+    assert report.loaded[0].passed_over == ("line",)
+
+
+def test_quotes_blank_lines_and_columns_without_a_name_are_no_fault(loading: Loading) -> None:
+    (loading.folder / "runs.csv").write_bytes(
+        b'\xef\xbb\xbfRun_ID, State,\r\n\r\n"a, ""b""\r\nc",failed,\r\nd,done,"x\r\n"\r\n'
+    )
+    report = loading.load(loading.source("runs-files"))
+
+    assert loading.rows("run_id, state") == [('a, "b"\r\nc', "failed"), ("d", "completed")]
+    assert report.loaded[0].passed_over == ("column 3",)
+
+
+def test_a_folder_of_a_partition_adds_no_column(loading: Loading) -> None:
+    folder = loading.folder / "run_name=x"
+    folder.mkdir()
+    (folder / "runs.csv").write_text("run_id,state\na,failed\n", encoding="utf-8")
+    loading.warehouse.execute(f"copy (select 'b' as run_id, 'failed' as state) to '{folder / 'runs.parquet'}'")
+    loading.load(loading.source("runs-files"))
+
+    assert loading.rows("run_id, run_name") == [("a", None), ("b", None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("run_id,state\na,failed\nb\n", "line 3: Expected Number of Columns: 2 Found: 1"),
+        ("run_id,state\na,failed,1\n", "line 2: Expected Number of Columns: 2 Found: 3"),
+        ('run_id,state\n"a\nb",failed\n\nc\n', "line 5: Expected Number of Columns: 2 Found: 1"),
+        ('run_id,state\n"a"b,failed\n', "line 2: Value with unterminated quote found"),
+        ('run_id,state\na,failed\n"b,failed\n', "line 3: Value with unterminated quote found"),
+        ("run_id,state\na,failed\r\n", "line 2 ends with another line break than the first"),
+        ('run_id,state,gpu_count\n"a\nb",failed,1\n\nc,failed,x\n', "line 5 gpu_count cannot be read: x"),
+        ("run_id,State,state \na,failed,done\n", "line 1: the header names state 2 times"),
+        ("\nrun_id,state\n", "line 1: the header is empty"),
+        ('run_id,"state\n', "line 1: the header cannot be read"),
+    ],
+)
+def test_an_odd_csv_is_refused_with_its_line(loading: Loading, text: str, words: str) -> None:
+    (loading.folder / "runs.csv").write_text(text, encoding="utf-8", newline="")
+    problem = loading.refusal(loading.source("runs-files"))
+
+    assert isinstance(problem, LoadRefused)
+    assert problem.file == "runs.csv"
+    assert words in str(problem)
+
+
+def test_a_line_that_is_no_text_is_named(loading: Loading) -> None:
+    (loading.folder / "runs.csv").write_bytes(b"run_id,state\na,failed\n\xff,failed\n")
+    assert "line 3: Invalid unicode" in str(loading.refusal(loading.source("runs-files")))
+
+
+def test_compressed_csv_is_read_or_unreadable(loading: Loading) -> None:
+    path = loading.folder / "runs.csv.gz"
+    path.write_bytes(gzip.compress(b"run_id,state\na,failed\n"))
+    loading.load(loading.source("runs-files"))
+    assert loading.rows("run_id") == [("a",)]
+
+    path.write_bytes(b"run_id,state\na,failed\n")
+    assert isinstance(loading.refusal(loading.source("runs-files")), SourceUnreadable)
+
+
+def test_parquet_that_names_a_column_twice_is_refused(loading: Loading) -> None:
+    path = loading.folder / "runs.parquet"
+    loading.warehouse.execute(f"copy (select 'a' as run_id, 'failed' as state, 'done' as \"state \") to '{path}'")
+    assert "names state 2 times" in str(loading.refusal(loading.source("runs-files")))

@@ -205,13 +205,27 @@ def test_a_bad_row_is_named_and_the_last_good_rows_stay(loading: Loading, lines:
 
 
 def test_what_is_no_text_or_nothing_at_all_is_unreadable(loading: Loading) -> None:
-    path = loading.folder / "bad.log"
-    path.write_bytes(b"")
+    path = loading.folder / "bad.gz"
+    path.write_bytes(b"no archive")
     assert isinstance(loading.refusal(), SourceUnreadable)
+    path.unlink()
+    path = loading.folder / "bad.log"
     path.write_bytes(f"{HEADER}\n".encode() + b"\xff\xfe\n")
     assert "line 2" in str(loading.refusal())
     missing = loading.source(location=loading.folder / "nowhere")
     assert "does not exist" in str(loading.refusal(missing))
+
+
+def test_a_day_without_jobs_is_an_empty_file(loading: Loading) -> None:
+    (loading.folder / "2026-10-05.log").write_bytes(b"")
+    (loading.folder / "2026-10-06.gz").write_bytes(gzip.compress(b""))
+    loading.load()
+    loading.build()
+
+    assert loading.rows("file, rows_read, rows_changed", "ops.usage_load") == [
+        ("2026-10-05.log", 0, 0),
+        ("2026-10-06.gz", 0, 0),
+    ]
 
 
 def test_a_clock_that_goes_backwards_is_counted_and_takes_no_time(loading: Loading) -> None:

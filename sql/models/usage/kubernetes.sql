@@ -1,4 +1,5 @@
 -- Pods of Jobs, and Jobs without pods, as rows of usage.run, with what they asked for as (kind, amount).
+-- A Job as a whole has no count of nodes. Its uid tells a Job from an earlier one of the same name.
 with items as (
     select unnest(cast(json -> '$.items' as json[])) as item from document
 ),
@@ -8,8 +9,13 @@ jobs as (
         item ->> '$.metadata.name' as job_name,
         item ->> '$.metadata.namespace' as namespace,
         item,
-        greatest(coalesce(try_cast(item ->> '$.spec.completions' as bigint), 1), coalesce(try_cast(item ->> '$.spec.parallelism' as bigint), 1))
-            as parts
+        list_filter(
+            json_transform(coalesce(item -> '$.status.conditions', '[]'::json),
+                '[{"type": "VARCHAR", "status": "VARCHAR", "reason": "VARCHAR", "lastTransitionTime": "VARCHAR"}]'),
+            lambda condition: condition.type = 'Failed' and condition.status = 'True'
+        )[1] as failure,
+        greatest(coalesce(try_cast(item ->> '$.spec.completions' as bigint), 1),
+            coalesce(try_cast(item ->> '$.spec.parallelism' as bigint), 1)) as parts
     from items
     where item ->> '$.kind' = 'Job'
 ),
@@ -19,7 +25,8 @@ pods as (
         item ->> '$.metadata.namespace' as namespace,
         item ->> '$.metadata.name' as pod_name,
         list_filter(
-            cast(coalesce(item -> '$.metadata.ownerReferences', '[]'::json) as struct(kind varchar, name varchar, uid varchar)[]),
+            json_transform(coalesce(item -> '$.metadata.ownerReferences', '[]'::json),
+                '[{"kind": "VARCHAR", "name": "VARCHAR", "uid": "VARCHAR"}]'),
             lambda owner: owner.kind = 'Job'
         )[1] as owner,
         cast(coalesce(item -> '$.metadata.labels', '{}'::json) as map(varchar, varchar)) as labels,
@@ -28,6 +35,17 @@ pods as (
             cast(coalesce(item -> '$.status.containerStatuses', '[]'::json) as json[]),
             lambda status: coalesce(status -> '$.state.terminated', status -> '$.lastState.terminated')
         ) as ends,
+        -- When it was to be stopped, and when it was ready no more.
+        list_transform(
+            list_filter(
+                json_transform(coalesce(item -> '$.status.conditions', '[]'::json),
+                    '[{"type": "VARCHAR", "status": "VARCHAR", "lastTransitionTime": "VARCHAR"}]'),
+                lambda condition: condition.type = 'DisruptionTarget' and condition.status = 'True'
+                    or condition.type in ('Ready', 'ContainersReady') and condition.status = 'False'
+            ),
+            lambda condition: instant(condition.lastTransitionTime)
+        ) as stops,
+        instant(item ->> '$.metadata.deletionTimestamp') as deleted_at,
         item ->> '$.status.phase' as phase,
         item ->> '$.status.reason' as pod_reason,
         instant(item ->> '$.status.startTime') as started_at,
@@ -35,32 +53,42 @@ pods as (
     from items
     where item ->> '$.kind' = 'Pod'
 ),
-attempts as (
+owned as (
     select
-        pods.namespace,
+        pods.*,
         case
             when coalesce(pods.labels['batch.kubernetes.io/job-completion-index'], '') <> ''
                 then pods.owner.name || '-' || pods.labels['batch.kubernetes.io/job-completion-index']
-            when coalesce(jobs.parts, 1) > 1 then pods.pod_name
-            else pods.owner.name
-        end as run_name,
-        pods.owner.uid as job_uid,
-        case when coalesce(jobs.parts, 1) > 1 then pods.owner.name end as sweep_id,
-        pods.labels['batch.kubernetes.io/job-completion-index'] as trial,
-        pods.labels,
-        pods.spec,
-        pods.spec ->> '$.nodeName' as node_list,
-        pods.phase,
-        pods.submitted_at,
-        pods.started_at,
-        case when pods.phase in ('Succeeded', 'Failed')
-            then list_max(list_transform(pods.ends, lambda ended: instant(ended ->> '$.finishedAt'))) end as ended_at,
-        coalesce(pods.pod_reason, list_filter(list_transform(pods.ends, lambda ended: ended ->> '$.reason'),
-            lambda reason: reason is not null and reason <> 'Completed')[1]) as reason,
-        list_max(list_transform(pods.ends, lambda ended: try_cast(ended ->> '$.exitCode' as bigint))) as exit_code
+            when jobs.parts > 1 then pods.pod_name
+        end as part_name
     from pods
     left join jobs on pods.owner.uid = jobs.job_uid
     where pods.owner is not null
+),
+attempts as (
+    select
+        owned.namespace,
+        coalesce(owned.part_name, owned.owner.name) as run_name,
+        owned.owner.uid as job_uid,
+        case when owned.part_name is not null then concat_ws('/', owned.namespace, owned.owner.name, owned.owner.uid)
+            end as sweep_id,
+        owned.labels['batch.kubernetes.io/job-completion-index'] as trial,
+        owned.labels,
+        owned.spec,
+        owned.spec ->> '$.nodeName' as node_list,
+        1 as node_count,
+        owned.phase,
+        owned.submitted_at,
+        owned.started_at,
+        case when owned.phase in ('Succeeded', 'Failed') then coalesce(
+            list_max(list_transform(owned.ends, lambda ended: instant(ended ->> '$.finishedAt'))),
+            list_max(list_filter(owned.stops, lambda stopped: stopped > owned.started_at)),
+            owned.deleted_at
+        ) end as ended_at,
+        coalesce(owned.pod_reason, list_filter(list_transform(owned.ends, lambda ended: ended ->> '$.reason'),
+            lambda reason: reason is not null and reason <> 'Completed')[1]) as reason,
+        list_max(list_transform(owned.ends, lambda ended: try_cast(ended ->> '$.exitCode' as bigint))) as exit_code
+    from owned
     union all
     select
         jobs.namespace,
@@ -71,40 +99,26 @@ attempts as (
         cast(coalesce(jobs.item -> '$.metadata.labels', '{}'::json) as map(varchar, varchar)) as labels,
         jobs.item -> '$.spec.template.spec' as spec,
         null as node_list,
+        null as node_count,
         case
             when jobs.item ->> '$.status.completionTime' is not null then 'Succeeded'
-            when len(list_filter(conditions, lambda condition: condition.type = 'Failed' and condition.status = 'True')) > 0
-                then 'Failed'
+            when jobs.failure is not null then 'Failed'
             when jobs.item ->> '$.status.startTime' is null then 'Pending'
             else 'Running'
         end as phase,
         instant(jobs.item ->> '$.metadata.creationTimestamp') as submitted_at,
         instant(jobs.item ->> '$.status.startTime') as started_at,
-        coalesce(
-            instant(jobs.item ->> '$.status.completionTime'),
-            instant(list_filter(conditions,
-                lambda condition: condition.type = 'Failed' and condition.status = 'True')[1].lastTransitionTime)
-        ) as ended_at,
-        list_filter(conditions, lambda condition: condition.type = 'Failed' and condition.status = 'True')[1].reason
-            as reason,
+        coalesce(instant(jobs.item ->> '$.status.completionTime'), instant(jobs.failure.lastTransitionTime))
+            as ended_at,
+        jobs.failure.reason as reason,
         null as exit_code
-    from (
-        select jobs.*, cast(coalesce(item -> '$.status.conditions', '[]'::json)
-            as struct(type varchar, status varchar, reason varchar, lastTransitionTime varchar)[]) as conditions
-        from jobs
-    ) as jobs
-    where jobs.job_uid not in (select pods.owner.uid from pods where pods.owner is not null)
-        and not exists (
-            select 1 from usage.run as held
-            where held.source = getvariable('source_name') and held.sweep_id = jobs.job_name
-                or held.source = getvariable('source_name') and held.run_id = jobs.namespace || '/' || jobs.job_name
-                and held.node_list is not null
-        )
+    from jobs
+    where jobs.job_uid not in (select owned.owner.uid from owned)
 )
 select
     row_number() over () as row_number,
     coalesce(getvariable('source_cluster'), '') as cluster,
-    attempts.namespace || '/' || attempts.run_name as run_id,
+    concat_ws('/', attempts.namespace, attempts.run_name, attempts.job_uid) as run_id,
     attempts.sweep_id,
     attempts.trial,
     case when attempts.sweep_id is null then 'batch' else 'array_task' end as kind,
@@ -115,7 +129,8 @@ select
     attempts.labels['team'] as team,
     case
         when attempts.reason in ('OOMKilled') then 'oom'
-        when attempts.reason in ('Evicted', 'Preempting', 'Preempted', 'Terminated') and attempts.phase = 'Failed' then 'preempted'
+        when attempts.reason in ('Evicted', 'Preempting', 'Preempted', 'Terminated') and attempts.phase = 'Failed'
+            then 'preempted'
         when attempts.reason in ('NodeLost', 'NodeShutdown', 'Shutdown', 'NodeAffinity') then 'node_fail'
         when attempts.reason in ('DeadlineExceeded') then 'timeout'
         when attempts.phase = 'Succeeded' then 'completed'
@@ -131,10 +146,11 @@ select
     case when attempts.phase = 'Pending' then null else attempts.started_at end as started_at,
     attempts.ended_at,
     case when attempts.phase = 'Running' then getvariable('source_told_at') end as seen_at,
-    1 as node_count,
+    attempts.node_count,
     list_sum(list_transform(containers, lambda container: coalesce(
         try_cast(container ->> '$.resources.requests.cpu' as double),
-        try_cast(regexp_extract(container ->> '$.resources.requests.cpu', '^(\d+)m$', 1) as double) / 1000, 0))) as cpu_count,
+        try_cast(regexp_extract(container ->> '$.resources.requests.cpu', '^(\d+)m$', 1) as double) / 1000, 0)))
+        as cpu_count,
     attempts.spec -> '$.nodeSelector' ->> '$."nvidia.com/gpu.product"' as accelerator,
     attempts.node_list,
     list_transform(
