@@ -213,8 +213,8 @@ def test_a_new_rate_builds_the_months_that_it_reaches_and_what_depends_on_it(hom
     home.night("2026-11-04")
     before = fingerprints(home)
     dependants = {
-        "core.exchange_rate", "core.costs_converted", "marts.monthly_cost", "marts.project_daily_cost",
-        "marts.service_daily_cost",
+        "core.exchange_rate", "core.costs_converted", "core.budget_daily_spend", "marts.monthly_cost",
+        "marts.project_daily_cost", "marts.service_daily_cost",
     }  # fmt: skip
 
     # November's first rates: October is worth what it was.

@@ -28,8 +28,23 @@ select
     -- Cloud provider
     kinds.provider,
     -- Payer: AWS management account, GCP billing account
-    kinds.billing_account_id, kinds.region_id, kinds.service_name, kinds.service_category, kinds.charge_category,
-    kinds.charge_class, kinds.credit_kind,
+    kinds.billing_account_id,
+    -- Region
+    kinds.region_id,
+    -- The provider's name of the service
+    kinds.service_name,
+    -- FOCUS category of the service
+    kinds.service_category,
+    -- Usage, Purchase, Tax, Credit or Adjustment
+    kinds.charge_category,
+    -- Correction where the charge corrects an already invoiced month, else null
+    kinds.charge_class,
+    -- promotional, negotiated or refund, on charges that are one; else null
+    kinds.credit_kind,
     -- Unused where the charge is what nothing used of a commitment, else null
-    kinds.commitment_discount_status, kinds.invoice_id, kinds.billing_currency
+    kinds.commitment_discount_status,
+    -- Invoice that carries the charge; null until it is issued
+    kinds.invoice_id,
+    -- ISO 4217 code of every amount on the row
+    kinds.billing_currency
 from kinds
